@@ -85,7 +85,7 @@ OWN_TEXTS := $(addprefix base/,allocator.h fiber.c fiber.h scalar_ops.h speech_l
 $(B)/gen/embedded.c: tools/embed.c $(EMBED) src/base/special.h $(OWN_TEXTS:%=src/%) Makefile
 	@mkdir -p $(@D)
 	$(HOST_CC) -std=c11 -O1 -o $(B)/gen/embed tools/embed.c
-	$(B)/gen/embed src/target/ $(EMBED) $(foreach at,cpu/prelude simt/include,$(at)/special.h=src/base/special.h) $(foreach at,$(OWN_TEXTS),cpu/include/$(at)=src/$(at)) hip/prelude/vmath.h=src/target/cpu/prelude/vmath.h > $@.tmp && mv $@.tmp $@
+	$(B)/gen/embed src/target/ $(EMBED) $(foreach at,cpu/prelude simt/include,$(at)/special.h=src/base/special.h) $(foreach at,$(OWN_TEXTS),cpu/include/$(at)=src/$(at)) hip/prelude/vmath.h=src/target/cpu/prelude/vmath.h hip/prelude/special.h=src/base/special.h > $@.tmp && mv $@.tmp $@
 $(B)/gen/embedded.o: $(B)/gen/embedded.c
 	$(CC) $(ALLCFLAGS) -c -o $@ $<
 
@@ -135,7 +135,6 @@ test-long: all $(NUMERIC) $(B)/tests/test_access $(B)/tests/test_sweep $(B)/test
 	tests/shards.sh 0 $(B)/tests/matrix --targets hip,rdna --random 4
 	for arch in gfx90a gfx942 gfx1100; do tests/shards.sh 0 $(B)/tests/ops --target hip-emulated:$$arch || exit 1; done
 	tests/shards.sh 0 $(B)/tests/random_triton --count 400 --seed $${TILEWRIGHT_SEED:-1} --targets hip-emulated --also hip-emulated:gfx1100 --every 2
-	python3 tests/compile_hip.py
 	tests/shards.sh 0 $(B)/tests/property --targets interp,cpu --all
 	tests/shards.sh 0 $(B)/tests/ops --all
 	tests/shards.sh 0 python3 tests/metalium/kernels.py

@@ -8,6 +8,7 @@
 - a target includes of the others only what is there for all: cstyle, and simt for those with lanes;
 - the preludes of emitted CUDA and HIP have no templates: who reads a kernel reads C;
 - texts of the library speak of no option of the command line: programs in C and Python read them too;
+- what to type instead stands behind FIX in a message, where programs find it by itself;
 - C is no wider than .clang-format says, comments included; file names are unique; README.md is under 150 lines; every markdown link to a file leads to one, and
   every row of a table has the cells of its head: a `|` inside of one is written `\\|`;
 - each source file says its license (tools/spdx.py).
@@ -72,6 +73,21 @@ def check_texts(errors):
                 errors.append(f"{path.relative_to(ROOT)}: the text \"{text}\" speaks of the command line")
 
 
+def check_fixes(errors):
+    """`; write this` in the words of a message is a fix that JSON, C and Python would miss."""
+    verbs = "add arrive assign cast choose compile compute convert copy delete drop give indent index install launch leave load make move " \
+            "name pass put remove save split store take use write"
+    for path in sorted([ROOT / "src/base/diag.def", *(p for part in ("front", "syntax", "ir", "pass", "runtime", "target/tenstorrent")
+                                                      for p in ROOT.glob(f"src/{part}/**/*.c"))]):
+        if "model" in path.parts or path.name in ("manual_pages.c", "gpu_driver.c"):  # which says why a target is not here, in a table
+            continue
+        code = re.sub(r"/\*.*?\*/", lambda found: "\n" * found.group().count("\n"), path.read_text(), flags=re.S)
+        for number, line in enumerate(code.split("\n"), 1):
+            for text in re.findall(r'"((?:[^"\\]|\\.)*)"', line):
+                if re.search(rf"(?:; |: )(?:{verbs.replace(' ', '|')}) ", text):
+                    errors.append(f"{path.relative_to(ROOT)}:{number}: the text \"{text}\" has its fix in its words; put FIX before it")
+
+
 def check_names(errors):
     seen = {}
     for path in sorted(ROOT.glob("src/**/*.[ch]")):
@@ -119,6 +135,7 @@ def main():
     check_includes(errors)
     check_architecture(errors)
     check_texts(errors)
+    check_fixes(errors)
     check_names(errors)
     check_width(errors)
     check_prelude(errors)

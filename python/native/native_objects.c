@@ -120,6 +120,13 @@ bool object_describe(PyObject *object, PyObject *keep, tw_object *out) {
         return out->text != NULL;
     }
     if (PyObject_TypeCheck(object, function_type)) return describe_function((Function *)object, keep, out);
+    if (PyDictViewSet_Check(object) || PyObject_TypeCheck(object, &PyDictValues_Type)) { /* items(), keys(), values() */
+        PyObject *list = PySequence_List(object);
+        bool kept = list && PyList_Append(keep, list) == 0;
+        Py_XDECREF(list);
+        if (!kept) return false;
+        out->handle = object = list;
+    }
     if (PyTuple_Check(object) || PyList_Check(object)) {
         out->kind = TW_OBJECT_TUPLE;
         out->count = (size_t)PySequence_Size(object);

@@ -145,11 +145,26 @@ static char *find_mark(char *text, const char *format) {
     return found;
 }
 
+/* Marks beside the message's own fix, which arguments brought: each stands before a letter, in which it differs from
+ * such a byte in quoted text. */
+static const char *plain_marks(Arena *arena, char *message) {
+    const char *plain = message;
+    for (char *at = strchr(message, *FIX); at; at = strchr(at + 1, *FIX)) {
+        if (at[1] < 'a' || at[1] > 'z') continue;
+        size_t before = (size_t)(at - message);
+        message = arena_printf(arena, "%.*s; %s", (int)before, message, at + 1);
+        plain = message, at = message + before + 1;
+    }
+    return plain;
+}
+
 char *text_open_fix(Arena *arena, const char *format, char *message, const char **fix) {
     char *mark = find_mark(message, format);
     *fix = "";
     if (!mark) return message;
-    char *whole = arena_printf(arena, "%.*s; %s", (int)(mark - message), message, mark + 1);
-    *fix = whole + (mark - message) + 2;
+    *mark = 0;
+    const char *head = plain_marks(arena, message);
+    char *whole = arena_printf(arena, "%s; %s", head, plain_marks(arena, mark + 1));
+    *fix = whole + strlen(head) + 2;
     return whole;
 }

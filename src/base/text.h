@@ -33,10 +33,11 @@ bool text_equal(const char *bytes, size_t length, const char *literal);
 /* The name among count candidates nearest to the wrong one, or NULL when none is near enough to suggest. */
 const char *text_nearest(const char *wrong, const char *const *names, size_t count);
 
-/* In a message, in front of the part that says what to write instead. Nobody sees it: it reads as `; `. It stands in the
- * message's format, or in one of its arguments. */
+/* In a message, in front of the part that says what to write instead. Nobody sees it: it reads as `; `. It stands in
+ * the message's format, or in one of its arguments. */
 #define FIX "\001"
-/* The end of a message that suggests another name, "did you mean `BEFORE NEAR`?", with its mark; "" where near is NULL. */
+/* The end of a message that suggests another name, "did you mean `BEFORE NEAR`?", with its mark; "" where near is
+ * NULL. */
 const char *text_suggest(Arena *arena, const char *before, const char *near);
 /* The message in which the mark has become "; ", and where its fix begins; "" where it has none. */
 char *text_open_fix(Arena *arena, const char *format, char *message, const char **fix);

@@ -242,7 +242,8 @@ static int apply_config(Session *s, const Options *o) {
         Argument *a = session_argument(s, config.values[i].name);
         if (!a) return 1;
         if (a->spec)
-            return fail("--arg %s is given, and configuration %ld sets it" FIX "leave one out", a->info.name, o->config);
+            return fail("--arg %s is given, and configuration %ld sets it" FIX "leave one out", a->info.name,
+                        o->config);
         a->spec = config.values[i].value;
     }
     return 0;
@@ -281,7 +282,9 @@ static int parse_arguments(Session *s, const Options *o, bool data) {
         Argument *a = &s->arguments[i];
         if (!a->spec || is_array(a->spec)) continue;
         if (parse_type(a, &a->value)) {
-            if (data) return bad_spec(a, "a type is enough to compile, and a launch needs the number or the array itself" FIX "give a number, or an array such as f32[1024]:rand");
+            if (data)
+                return bad_spec(a, "a type is enough to compile, and a launch needs the number or the array itself" FIX
+                                   "give a number, or an array such as f32[1024]:rand");
             continue;
         }
         if (*a->spec == '*') return bad_spec(a, known_dtypes);

@@ -112,8 +112,8 @@ static void print_row(Bench *b, const Row *row) {
     double seconds = row->timing.median;
     if (!b->header) {
         if (b->peaks.copy > 0)
-            printf("%s: copies %.1f GB/s (of arrays larger than caches), products of %s %.1f GFLOP/s, measured here\n", b->target,
-                   b->peaks.copy * 1e-9, tw_dtype_name(b->peaks.dtype), b->peaks.flops * 1e-9);
+            printf("%s: copies %.1f GB/s (of arrays larger than caches), products of %s %.1f GFLOP/s, measured here\n",
+                   b->target, b->peaks.copy * 1e-9, tw_dtype_name(b->peaks.dtype), b->peaks.flops * 1e-9);
         printf("%-32s %12s %12s %9s %11s %10s\n", "", "median us", "least us", "GB/s", "GFLOP/s", "of bound");
         b->header = true;
     }

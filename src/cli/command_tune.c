@@ -54,7 +54,8 @@ static void push_copy(Pairs *pairs, const char *name, const char *value) {
 static int list_tries(Tuning *t, const Session *s) {
     const Pairs *tries = &t->o->tries;
     t->count = combination_count(tries);
-    if (t->count > MOST_CANDIDATES) return fail("--try makes more than %d candidates" FIX "give fewer", MOST_CANDIDATES);
+    if (t->count > MOST_CANDIDATES)
+        return fail("--try makes more than %d candidates" FIX "give fewer", MOST_CANDIDATES);
     t->at = get_memory(t->count * sizeof *t->at);
     for (size_t i = 0; i < t->count; i++) {
         Pairs one;
@@ -83,7 +84,8 @@ static int list_configs(Tuning *t, const Session *s) {
     t->count = count;
     if (status == TW_ERROR_UNSUPPORTED) return fail_status(s->context, status);
     return count ? 0
-                 : fail("there is nothing to try: the kernel has no configurations" FIX "say what to try with --try, as in "
+                 : fail("there is nothing to try: the kernel has no configurations" FIX
+                        "say what to try with --try, as in "
                         "--try BLOCK=64,128,256 --try num_warps=4,8");
 }
 

@@ -150,23 +150,26 @@ char *copy_bytes(const char *text, size_t length) {
     return copy;
 }
 
-/* Edit distance; names are short. */
+/* Edit distance, in which two letters that changed places count once; names are short. */
 static size_t distance(const char *a, const char *b) {
-    size_t row[64], n = strlen(b);
-    if (n >= 64) return 64;
-    for (size_t j = 0; j <= n; j++) row[j] = j;
-    for (size_t i = 1; a[i - 1]; i++) {
-        size_t corner = row[0];
-        row[0] = i;
-        for (size_t j = 1; j <= n; j++) {
-            size_t above = row[j], best = corner + (a[i - 1] != b[j - 1]);
-            if (above + 1 < best) best = above + 1;
-            if (row[j - 1] + 1 < best) best = row[j - 1] + 1;
-            row[j] = best;
-            corner = above;
+    enum { MOST = 64 };
+    size_t rows[3][MOST], n = strlen(b);
+    if (n >= MOST) return MOST;
+    for (size_t j = 0; j <= n; j++) rows[0][j] = j;
+    size_t i = 0;
+    for (; a[i]; i++) {
+        size_t *row = rows[(i + 1) % 3], *above = rows[i % 3], *twice = rows[(i + 2) % 3];
+        row[0] = i + 1;
+        for (size_t j = 0; j < n; j++) {
+            size_t best = above[j] + (a[i] != b[j]);
+            if (above[j + 1] + 1 < best) best = above[j + 1] + 1;
+            if (row[j] + 1 < best) best = row[j] + 1;
+            bool swapped = i && j && a[i] == b[j - 1] && a[i - 1] == b[j];
+            if (swapped && twice[j - 1] + 1 < best) best = twice[j - 1] + 1;
+            row[j + 1] = best;
         }
     }
-    return row[n];
+    return rows[i % 3][n];
 }
 
 const char *nearest(const char *wrong, const char *const *names, size_t count) {

@@ -7,7 +7,7 @@
 
 #include <math.h>
 
-enum { HEIGHT = 330, LEFT = 96, RIGHT = 930, TOP = 24, BOTTOM = 280 };
+enum { HEIGHT = 330, LEFT = 96, RIGHT = 930, TOP = 24, BOTTOM = 280, MEMORY_WORDS = 130 };
 
 /* Both axes are powers of ten. */
 static double across(double intensity) { return LEFT + (log10(intensity) + 1) / 5 * (RIGHT - LEFT); } /* 0.1 .. 10^4 */
@@ -47,7 +47,8 @@ void draw_roofline(Text *t, const Work *program, const Machine *machine) {
     svg_line(t, "roof", across(ridge), up(roof, top), RIGHT, up(roof, top));
     svg_text(t, "small", RIGHT, up(roof, top) - 8, FROM_RIGHT, 400, "%g TFLOP/s, %s", roof / 1000,
              w.matrix ? "matrix units" : "float32");
-    svg_text(t, "small", LEFT + 8, BOTTOM - 8, FROM_LEFT, 400, "memory: %g TB/s", slope / 1000);
+    double beside = x > LEFT && x < LEFT + MEMORY_WORDS ? x : LEFT;
+    svg_text(t, "small", beside + 8, BOTTOM - 8, FROM_LEFT, 400, "memory: %g TB/s", slope / 1000);
     svg_line(t, "mark dash", x, up(reach, top), x, BOTTOM);
     text_add(t, "<circle cx=\"%.6g\" cy=\"%.6g\" r=\"6\" fill=\"var(--mark)\"/>\n", x, up(reach, top));
     bool left = x > WIDTH - 320;

@@ -27,7 +27,7 @@ static bool run_for(Walk *w, const Op *op) {
             if (w->loop->operands[i] != op->operands[i])
                 return bars_fail(&w->bars, op,
                                  "how often loops around barriers run is not known before the kernel does, and their "
-                                 "ranges differ; give them one range");
+                                 "ranges differ" FIX "give them one range");
         w->loop = op;
         hi = lo + w->trips * step;
     }
@@ -46,7 +46,8 @@ static bool run_op(Walk *w, const Op *op) {
         bool passes;
         if (!bars_wait(&w->bars, op, &passes)) return false;
         return passes || bars_fail(&w->bars, op,
-                                   "this waits for an arrival that comes later; let roles take turns in one loop, with "
+                                   "this waits for an arrival that comes later"
+                                   FIX "let roles take turns in one loop, with "
                                    "an arrival in front of each wait for it");
     }
     if (!op->region_count || !bars_are_inside(op)) return true;

@@ -30,7 +30,8 @@ static Ref make_literal(Parser *p, const Operand *o, const Type *type) {
     bool is_float = !type->pointer && elem_is_float(type->elem);
     if (type->kind != TY_TILE || type->rank || (o->kind == LITERAL_FLOAT) != is_float ||
         (o->kind == LITERAL_BOOL && type->elem != EL_I1)) {
-        reader_error(p, o->range, "this literal has the type %s; write the type behind it", ty_text(type, p->m->arena));
+        reader_error(p, o->range, "this literal has the type %s"
+                                  FIX "write the type behind it", ty_text(type, p->m->arena));
         return REF_NONE;
     }
     if (o->kind == LITERAL_BOOL) return ir_literal_int(p->k, type, *s == 't');
@@ -413,7 +414,8 @@ static bool parse_op(Parser *p, Builder *b) {
         if (!reader_expect(p, '=')) return false;
     }
     if (p->token.kind != T_NAME) return reader_error(p, p->token.range, "an operation is expected here");
-    if (p->ops++ == MOST_OPS) return reader_error(p, p->token.range, "more than %d ops; split the kernel", MOST_OPS);
+    if (p->ops++ == MOST_OPS) return reader_error(p, p->token.range, "more than %d ops"
+                                                                     FIX "split the kernel", MOST_OPS);
     Opcode code = find_op(p);
     if (!code) return false;
     range = range_join(range, p->token.range);

@@ -66,7 +66,7 @@ const Layout *reader_layout_use(Parser *p) {
     if (!reader_accept(p, '#')) return NULL;
     const Layout *layout = p->token.kind == T_NAME ? map_get(&p->layouts, reader_token(p)) : NULL;
     if (!layout)
-        return reader_error(p, p->token.range, "the kernel has no layout of this name; write `layout #name = ..`"),
+        return reader_error(p, p->token.range, "the kernel has no layout of this name" FIX "write `layout #name = ..`"),
                NULL;
     reader_advance(p);
     return layout;

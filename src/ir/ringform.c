@@ -128,3 +128,13 @@ static const Op *taking_loop(const Region *region, Ref ring, const Op *inside) {
 }
 
 const Op *ring_taking_loop(const Region *role, Ref ring) { return taking_loop(role, ring, NULL); }
+
+void ring_set_type(Kernel *k, Ref ring, const Type *type) {
+    const Type *slot = ty_slot(k->module, type);
+    ir_value(k, ring)->type = type;
+    for (size_t v = 1; v < k->values.count; v++) {
+        const Op *op = k->values.at[v].op;
+        if (op && (op->code == OP_ACQUIRE || op->code == OP_WAIT) && op->operands[0] == ring)
+            k->values.at[v].type = slot;
+    }
+}

@@ -68,7 +68,7 @@ static void check_index_vectors(Verifier *v, const Op *op, const Type *tensor, c
         else if (offset->extent[0] != box->extent[axis])
             complain(v, op, "along dimension %d the box has %lld places, the index vector is %s", dim,
                      (long long)box->extent[axis], ty_text(offset, v->arena));
-        if (box_wraps(op, dim)) complain(v, op, "an index vector does not wrap; take its `mod` instead");
+        if (box_wraps(op, dim)) complain(v, op, "an index vector does not wrap" FIX "take its `mod` instead");
     }
 }
 

@@ -296,14 +296,8 @@ static void change_rings(Batch *x) {
             bytes += ty_elements(fields[f].type) * ty_elem_bytes(fields[f].type);
         }
         if (!any) continue;
-        ring->type = ty_ring(k->module, ring->type->field_count, fields);
+        ring_set_type(k, x->rings.at[i], ty_ring(k->module, ring->type->field_count, fields));
         if (bytes > MOST_SLOT_BYTES) op_set(k, ring->op, (Attr){.id = AT_SLOTS, .number = 1});
-        const Type *slot = ty_slot(k->module, ring->type);
-        for (size_t v = 1; v < k->values.count; v++) {
-            const Op *op = k->values.at[v].op;
-            if (op && (op->code == OP_ACQUIRE || op->code == OP_WAIT) && op->operands[0] == x->rings.at[i])
-                k->values.at[v].type = slot;
-        }
     }
 }
 

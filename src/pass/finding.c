@@ -72,7 +72,8 @@ static void add_values(Text *out, const Finding *f) {
 void finding_name(const Kernel *k, Ref ref, Text *out) {
     const Value *value = ir_value(k, ref);
     const Op *op = value->op;
-    const char *of = op && op->operand_count && ref_is_value(op->operands[0]) ? ir_value(k, op->operands[0])->name : NULL;
+    const char *of =
+        op && op->operand_count && ref_is_value(op->operands[0]) ? ir_value(k, op->operands[0])->name : NULL;
     int dim = op ? (int)op_int(op, AT_DIM, 0) : 0;
     if (value->name)
         text_add(out, "%s", value->name);

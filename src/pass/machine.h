@@ -62,6 +62,8 @@ typedef struct MachineCost {
     int short_rows;   /* of a product, at most, for a trip to be over before memory answers */
     int apart_loads;  /* of a tile by a thread: from so many on, finding each address anew costs more than a register */
     int single_loads; /* elements that a thread loads one by one in a trip: from so many on, all at once gains */
+    bool places_anew; /* behind loops with products: the compiler would keep places of elements through them, and spill
+                         what the products need */
     int fma_steps;    /* along K, side by side: what the next ones read is under way */
     int flat_blocks; /* of flat kernels with products, that should share a multiprocessor: one multiplies while another
                         waits at its barriers; 0: whatever fits */
@@ -115,6 +117,8 @@ typedef struct Machine {
     int named_barriers;   /* of a block */
 
     /* --- memory of a block, and ways into it --- */
+    int core_rows, core_columns; /* of a grid of cores that share what they load .. */
+    int load_bytes;              /* .. a cycle from memory, all of them together */
     int64_t ring_bytes; /* shared memory or L1: rings and scratch */
     int block_bytes;    /* that a multiprocessor sets aside for each block, beside ring_bytes */
     Banks banks;        /* of it */
@@ -122,7 +126,8 @@ typedef struct Machine {
                             its thread says */
     int counted_loads;   /* copies are waited for by how many loads of the warp may still be under way, so many at most;
                             0: in groups */
-    bool bounded_loads; /* a load has a base that all lanes share; 2^31 bytes behind it and farther it brings 0 */
+    bool bounded_access; /* a load, a store has a base that all lanes share; 2^31 bytes behind it and farther it brings
+                            0, stores nothing */
     int tile_align;     /* where tiles begin in it that swizzle, or that an engine reads .. */
     int barrier_bytes;  /* .. and so large is each barrier that copies arrive at */
     bool async_proxy;   /* copies and products that run by themselves see what threads wrote only behind a fence */

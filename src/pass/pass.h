@@ -8,6 +8,7 @@
 #define PASS_PASS_H
 #include "ir/build.h"
 #include "pass/finding.h"
+#include "pass/join.h"
 #include "pass/machine.h"
 
 /* What a variant may require of its arguments: anything that helps (rows of whole vectors, aligned addresses and
@@ -26,6 +27,7 @@ typedef struct PassOptions {
     int workers;       /* 0 auto: consumer warpgroups */
     int cluster;       /* 0 auto, 1 none, 2: pairs of blocks that share loads */
     int rotate;        /* -1 auto, 0 off: products that run under the next trip's arithmetic */
+    int join;          /* 0 auto: 65536 x rows + columns of tasks that become one (join.c) */
     int gang;          /* 0 auto: programs that run side by side in a block */
     int max_registers; /* of a thread; 0: as the assembler chooses */
     bool written; /* threads run as they are written */
@@ -45,6 +47,7 @@ typedef struct PassContext {
     PassOptions options;
     Arena *scratch;
     VEC(Finding) findings; /* in the module's arena */
+    JoinLimits join;       /* tasks that may become one */
     bool widened;          /* a sum that the source keeps in 16 bits is carried in f32 */
     struct Uncut *uncut;   /* machines with threads: a kernel with rings as it came to the pass `ring` (ring.h) */
 } PassContext;

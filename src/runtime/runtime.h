@@ -184,6 +184,8 @@ struct tw_kernel {
     bool never;                         /* a requirement that cannot be tested: the general variant it is */
     KernelVariant generic, overlapping; /* those that want less, and nothing of two arrays; .. */
     KernelVariant odd;             /* .. no multiples of some parameters; each is made when a launch first needs it */
+    bool never_joined;             /* those do not compile */
+    KernelVariant joined[MOST_JOINED][MOST_JOINED]; /* in which so many tasks and one are one (pass/join.h) */
     FrontSequence sequence;        /* its launches and what they share */
     tw_kernel *next, *head;        /* the launch behind this one; the first of them, whose spaces they take */
     VEC(SpaceSet) spaces;   /* of the head: one for each queue that it runs in */
@@ -225,6 +227,7 @@ struct CompileRequest { /* copied into the kernel's arena */
     int generic;  /* of PassOptions */
     bool overlap; /* of PassOptions */
     uint64_t odd; /* of PassOptions */
+    int join;     /* of PassOptions */
 };
 /* Files that the text of a module may name (import.c). */
 void import_init(tw_module *m, const char *name, const tw_module_options *options);
@@ -266,6 +269,7 @@ typedef struct LaunchRequest {
     tw_kernel *lacking; /* whose variant must be compiled first, under the lock (kernel_add_variant); NULL: none */
     int fit;
     uint64_t odd;
+    JoinSize join;
 } LaunchRequest;
 tw_status kernel_launch(tw_kernel *k, LaunchRequest *request);
 tw_status kernel_add_variant(LaunchRequest *request);

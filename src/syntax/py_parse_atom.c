@@ -394,7 +394,7 @@ PyNode *py_parse_parameters(PyParser *p, PyTokenKind close) {
     PyNode *node = py_new(p, PY_arguments, py_begin(p));
     while (py_peek(p) != close && py_peek(p) != PY_T_STOP) {
         if (node->arguments.kwarg) {
-            bad_parameters(p, "nothing may follow the `**` parameter; move it before");
+            bad_parameters(p, "nothing may follow the `**` parameter" FIX "move it before");
         } else if (py_accept(p, PY_T_P_SLASH)) {
             if (posonly || star || !positional.count)
                 bad_parameters(p, "`/` stands once, behind at least one parameter and before `*`");
@@ -403,7 +403,7 @@ PyNode *py_parse_parameters(PyParser *p, PyTokenKind close) {
             node->arguments.kwarg = parse_param(p, annotated, false);
             check_duplicates(p, &seen, node->arguments.kwarg);
         } else if (py_accept(p, PY_T_P_STAR)) {
-            if (star) bad_parameters(p, "`*` stands once in a parameter list; delete one");
+            if (star) bad_parameters(p, "`*` stands once in a parameter list" FIX "delete one");
             star = true;
             if (py_peek(p) == PY_T_NAME) {
                 node->arguments.vararg = parse_param(p, annotated, true);

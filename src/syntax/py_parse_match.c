@@ -48,7 +48,7 @@ static PyNode *parse_dotted_value(PyParser *p) {
 static PyNode *parse_literal_expr(PyParser *p) {
     if (py_peek(p) == PY_T_STRING) {
         PyNode *node = py_parse_strings(p);
-        if (node->kind == PY_JoinedStr) return pattern_fails(p, "a pattern cannot be an f-string; use a guard");
+        if (node->kind == PY_JoinedStr) return pattern_fails(p, "a pattern cannot be an f-string" FIX "use a guard");
         return node;
     }
     uint32_t begin = py_begin(p);
@@ -70,7 +70,7 @@ static PyNode *parse_literal_expr(PyParser *p) {
     node->BinOp.op = kind == PY_T_P_PLUS ? PY_OP_ADD : PY_OP_SUB;
     node->BinOp.right = py_parse_atom(p);
     if (!p->failed && (node->BinOp.right->kind != PY_Constant || node->BinOp.right->Constant.what != PY_IMAGINARY))
-        return pattern_fails(p, "only an imaginary number may be added in a pattern; use a guard to compare");
+        return pattern_fails(p, "only an imaginary number may be added in a pattern" FIX "use a guard to compare");
     return py_done(p, node);
 }
 
@@ -99,7 +99,7 @@ static PyNode *parse_class_pattern(PyParser *p, PyNode *cls, uint32_t begin) {
             py_take(p);
             *VEC_PUSH(&values, p->arena) = parse_pattern(p);
         } else {
-            if (names.count) pattern_fails(p, "a positional pattern cannot follow a named one; put it before");
+            if (names.count) pattern_fails(p, "a positional pattern cannot follow a named one" FIX "put it before");
             py_list_add(p, parse_pattern(p));
         }
         if (!py_accept(p, PY_T_P_COMMA)) break;
@@ -224,7 +224,8 @@ static PyNode *parse_pattern(PyParser *p) {
     if (!py_accept(p, PY_T_AS)) return inner;
     PyNode *node = py_new(p, PY_MatchAs, begin);
     node->MatchAs.pattern = inner;
-    if (py_is_soft(p, 0, "_")) pattern_fails(p, "`_` binds nothing, so it cannot stand behind `as`; choose a name");
+    if (py_is_soft(p, 0, "_")) pattern_fails(p, "`_` binds nothing, so it cannot stand behind `as`"
+                                                FIX "choose a name");
     node->MatchAs.name = py_expect_name(p);
     return py_done(p, node);
 }

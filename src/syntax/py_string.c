@@ -168,11 +168,11 @@ static uint32_t scan_field(PyParser *p, uint32_t begin, uint32_t end) {
     for (uint32_t i = begin; i < end; i++) {
         char c = at(p, i), next = i + 1 < end ? at(p, i + 1) : '\0';
         if (c == '\\') {
-            bad_field(p, i, i + 1, "a field cannot contain a backslash; give the value a name before");
+            bad_field(p, i, i + 1, "a field cannot contain a backslash" FIX "give the value a name before");
             return end;
         }
         if (c == '#') {
-            bad_field(p, i, i + 1, "a field cannot contain `#`; give the value a name before");
+            bad_field(p, i, i + 1, "a field cannot contain `#`" FIX "give the value a name before");
             return end;
         }
         if (c == '\'' || c == '"') {
@@ -192,12 +192,12 @@ static uint32_t scan_field(PyParser *p, uint32_t begin, uint32_t end) {
             } else if (c == '}' || c == '!' || c == ':' || c == '=') {
                 return i;
             } else if (c == ')' || c == ']') {
-                bad_field(p, i, i + 1, "a bracket is closed that was not opened in this field; delete it");
+                bad_field(p, i, i + 1, "a bracket is closed that was not opened in this field" FIX "delete it");
                 return end;
             }
         }
     }
-    bad_field(p, begin - 1, begin, "the `{` of a field is never closed; add `}`, or write `{{` for a brace");
+    bad_field(p, begin - 1, begin, "the `{` of a field is never closed" FIX "add `}`, or write `{{` for a brace");
     return end;
 }
 
@@ -206,7 +206,7 @@ static PyNode *parse_field_expression(PyParser *p, uint32_t begin, uint32_t end)
     uint32_t i = begin;
     while (i < end && strchr(" \t\r\n\f", at(p, i))) i++;
     if (i == end) {
-        bad_field(p, begin - 1, end + 1, "an empty field; write an expression into it, or `{{}}` for braces");
+        bad_field(p, begin - 1, end + 1, "an empty field" FIX "write an expression into it, or `{{}}` for braces");
         return py_dummy(p);
     }
     PyTokens outer = p->tokens;
@@ -226,7 +226,7 @@ static PyNode *parse_field_expression(PyParser *p, uint32_t begin, uint32_t end)
 /* replacement_field: '{' expression ['='] ['!' ('s' | 'r' | 'a')] [':' format] '}'; i is behind '{' */
 static uint32_t parse_field(PyParser *p, Parts *parts, const Literal *lit, uint32_t i, uint32_t end, int level) {
     uint32_t open = i - 1, stop = scan_field(p, i, end);
-    if (level >= 2) bad_field(p, open, i, "fields nest at most two deep; give the inner value a name before");
+    if (level >= 2) bad_field(p, open, i, "fields nest at most two deep" FIX "give the inner value a name before");
     if (p->failed) return end;
     PyNode *value = parse_field_expression(p, i, stop);
     bool debug = false;
@@ -260,7 +260,7 @@ static uint32_t parse_field(PyParser *p, Parts *parts, const Literal *lit, uint3
         node->FormattedValue.format_spec = spec;
     }
     if (!p->failed && (k >= end || at(p, k) != '}'))
-        bad_field(p, open, open + 1, "the `{` of a field is never closed; add `}`, or write `{{` for a brace");
+        bad_field(p, open, open + 1, "the `{` of a field is never closed" FIX "add `}`, or write `{{` for a brace");
     if (debug && node->FormattedValue.conversion == -1 && !node->FormattedValue.format_spec)
         node->FormattedValue.conversion = 'r';
     node = py_done(p, node);
@@ -294,7 +294,7 @@ static uint32_t parse_format(PyParser *p, Parts *parts, const Literal *lit, uint
         } else if (level > 0) {
             return i;
         } else {
-            bad_field(p, i, i + 1, "a single `}` closes no field; write `}}` for a brace");
+            bad_field(p, i, i + 1, "a single `}` closes no field" FIX "write `}}` for a brace");
         }
     }
     return i;

@@ -100,7 +100,7 @@ static void test_devices(void) {
 
 enum { M = 256, COLUMNS = 384, K = 512 };
 static _Alignas(64) uint16_t a[M * K], b[K * COLUMNS], c[M * COLUMNS];
-static int maps_right;
+static int maps_right, rows_of_a = M;
 
 static int is_map(const uint64_t *map, const void *base, uint64_t columns, uint64_t rows, uint64_t box) {
     return map[0] == (uintptr_t)base && map[1] == 9 /* bf16 */ && map[2] == 2 && map[3] == 3 /* 128 bytes */ &&
@@ -110,13 +110,13 @@ static int is_map(const uint64_t *map, const void *base, uint64_t columns, uint6
 /* Behind the kernel's own twelve arguments: maps of c, a and b, then the grid. */
 static void see_matmul(void **params) {
     maps_right = *(uint16_t **)params[0] == a && *(int *)params[5] == K &&
-                 is_map(params[12], c, COLUMNS, M, 64 | (uint64_t)128 << 32) &&
-                 is_map(params[13], a, K, M, 64 | (uint64_t)128 << 32) &&
+                 is_map(params[12], c, COLUMNS, (uint64_t)rows_of_a, 64 | (uint64_t)128 << 32) &&
+                 is_map(params[13], a, K, (uint64_t)rows_of_a, 64 | (uint64_t)128 << 32) &&
                  is_map(params[14], b, COLUMNS, K, 64 | (uint64_t)64 << 32) && *(int *)params[15] == 6;
 }
 
 #define MATMUL(stride)                                                                                              \
-    cuda_matmul(a, M * K, b, K * COLUMNS, c, M * COLUMNS, M, COLUMNS, K, stride, 1, COLUMNS, 1, COLUMNS, 1, 6, 1, 1, NULL)
+    cuda_matmul(a, M * K, b, K * COLUMNS, c, M * COLUMNS, rows_of_a, COLUMNS, K, stride, 1, COLUMNS, 1, COLUMNS, 1, 6, 1, 1, NULL)
 
 static void test_matmul(void) {
     use_device(0);
@@ -124,6 +124,16 @@ static void test_matmul(void) {
     forget();
     CHECK(MATMUL(K) == TW_BUILT_OK && maps_right && last_grid(0) == 6);
     CHECK(calls("cuTensorMapEncodeTiled") == 3 && calls("cuFuncSetAttribute") == 1);
+    maps_right = 0;
+    CHECK(MATMUL(K) == TW_BUILT_OK && maps_right && calls("cuTensorMapEncodeTiled") == 3); /* the maps of the launch before */
+    rows_of_a = M - 1;
+    CHECK(MATMUL(K) == TW_BUILT_OK && maps_right && calls("cuTensorMapEncodeTiled") == 5); /* of a and c */
+    rows_of_a = M;
+    setenv("FAKE_CUDA", "cuTensorMapEncodeTiled=1", 1);
+    CHECK(MATMUL(K) == TW_BUILT_CUDA + 1);
+    unsetenv("FAKE_CUDA");
+    maps_right = 0;
+    CHECK(MATMUL(K) == TW_BUILT_OK && maps_right); /* what could not be made is made now */
     on_launch(NULL);
     forget();
     CHECK(MATMUL(K - 1) == TW_BUILT_OK && calls("cuModuleLoadData") == 1); /* rows that TMA cannot take: another code */

@@ -12,7 +12,7 @@ $ cat > syntax.py <<'END'
 >         pass
 > END
 $ tilewright run syntax.py
-syntax.py:7:5: error: `,` or `)` is expected before a name; two expressions side by side need a comma or an operator [missing-comma]
+syntax.py:7:5: error: `,` or `)` is expected before a name; write a comma or an operator between two expressions [missing-comma]
     7 |     x = tl.load(x_ptr + offs, mask=offs < n))
       |     ^
 syntax.py:6:21: note: `(` was opened here
@@ -73,7 +73,7 @@ $ tilewright run shapes.py $(cat args)
 shapes.py:7:9: error: tl.dot of float32[16, 32] and float32[16, 32] does not fit: [M, K] and [K, N] are needed [dot]
     7 |     c = tl.dot(a, a)
       |         ^~~~~~~~~~~~
-shapes.py:8:9: error: the shapes of float32[16, 32] and float32[8, 8] do not fit; extents must be equal or 1 (add axes with [:, None], or tl.broadcast_to) [shapes]
+shapes.py:8:9: error: the shapes of float32[16, 32] and float32[8, 8] do not fit; extents must be equal or 1; add axes with [:, None], or use tl.broadcast_to [shapes]
     8 |     d = a + tl.zeros((8, 8), tl.float32)
       |         ^~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~
 shapes.py:9:9: error: float32[16, 32] does not reshape to float32[4, 4]; both must have the same number of elements [shapes]
@@ -245,7 +245,7 @@ shapes.tile.c:7:11: error: rows of `rt_fl` are 17, which is no multiple of 16; t
 shapes.tile.c:10:5: error: `add` needs tiles of one shape, here 16 x 32 and 16 x 48 [shapes]
    10 |     add(&r, &w, &r);
       |     ^~~~~~~~~~~~~~~
-shapes.tile.c:11:13: error: register tile of f32[16, 32] is not a number; tiles are changed by operations such as add(&d, &a, &b) [not-a-number]
+shapes.tile.c:11:13: error: register tile of f32[16, 32] is not a number; change tiles by operations such as add(&d, &a, &b) [not-a-number]
    11 |     int q = r;
       |             ^
 [1]
@@ -260,7 +260,7 @@ empty.tile.c:1:1: error: `empty.tile.c` has no kernel; mark a function with tile
 error: empty.ir holds no kernel
 [1]
 $ head -c 4000 /dev/zero > zero.py; head -c 4000 /dev/zero > zero.tile.c; head -c 4000 /dev/zero > zero.ir; for f in zero.py zero.tile.c zero.ir; do tilewright run $f 2>&1 | head -n 1; done
-zero.py:1:1: error: the text holds a NUL byte; Python source is text without NULs [nul-byte]
+zero.py:1:1: error: the text holds a NUL byte, which Python source has none of; delete it, or save the file as UTF-8 text [nul-byte]
 zero.tile.c:1:1: error: byte 0x00 has no meaning in C outside strings and comments; remove it [stray-character]
 error: zero.ir holds no kernel
 $ printf '\xff\xfe\x00garbage\x80\xc3(\n' > g.py; cp g.py g.tile.c; cp g.py g.ir; for f in g.py g.tile.c g.ir; do tilewright run $f 2>&1 | head -n 3; done

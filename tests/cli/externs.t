@@ -9,12 +9,12 @@ $ tilewright run $(cat tagged) --target cpu --save B=o.npy > said && od -A n -t 
 $ tilewright run externs.py:turned --target cpu --arg A=arange:i32[8] --arg B=zeros:i32[8] --save B=o.npy > said && od -A n -t d4 -j 128 -w32 o.npy
            7           6           5           4           3           2           1           0
 $ tilewright emit $(cat tagged) --target cuda -o . > said && grep -n 'tag(\|#undef\|tw_call' tagged.cu
-12:FN int tag(signed char x) { return x ^ 7; }
-19:TW_FN i32 tw_call_tag_i32_i8(i8 x0) { return tag(x0); }
-20:#undef FN
-21:#undef FN
-22:#undef bx
-44:        add[0] = tw_add(tw_call_tag_i32_i8(load[0]), tw_call_tag_i32_i8(load_1[0]));
+19:FN int tag(signed char x) { return (int)((ext_word)x ^ 7); }
+26:TW_FN i32 tw_call_tag_i32_i8(i8 x0) { return tag(x0); }
+27:#undef FN
+28:#undef FN
+29:#undef bx
+51:        add[0] = tw_add(tw_call_tag_i32_i8(load[0]), tw_call_tag_i32_i8(load_1[0]));
 $ tilewright ir $(cat blended) | grep -o 'extern<.*\|FN float blend[^{]*)'
 FN float blend(float x, int k, double w)
 extern<callee=blend> %3, %5, 3.0:f64 : f32[32,60]
@@ -47,21 +47,21 @@ bad.ir:3:4: error: `extern`: `takes` does not fit its operands, or `part` is no 
 bad.ir:3:4: error: `extern`: `takes` does not fit its operands, or `part` is no word that it writes, or its result is not u64 [ir-syntax]
 #! Where there is no compiler for them they are refused, at the user's line.
 $ tilewright check $(cat tagged)
-externs.py:35:30: error: `tag` is a function in C or CUDA, which target interp does not run; write it with operations of the language, or use target cpu or cuda [extern]
-   35 |             B[i * 32 + tx] = T.call_extern("tag", A[i * 32 + tx], dtype="int32") + T.call_pure_extern("int32", "tag", A[tx])
+externs.py:37:30: error: `tag` is a function in C or CUDA, which target interp does not run; write it with operations of the language, or use target cpu or cuda [extern]
+   37 |             B[i * 32 + tx] = T.call_extern("tag", A[i * 32 + tx], dtype="int32") + T.call_pure_extern("int32", "tag", A[tx])
       |                              ^~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~
-externs.py:35:84: error: `tag` is a function in C or CUDA, which target interp does not run; write it with operations of the language, or use target cpu or cuda [extern]
-   35 |             B[i * 32 + tx] = T.call_extern("tag", A[i * 32 + tx], dtype="int32") + T.call_pure_extern("int32", "tag", A[tx])
+externs.py:37:84: error: `tag` is a function in C or CUDA, which target interp does not run; write it with operations of the language, or use target cpu or cuda [extern]
+   37 |             B[i * 32 + tx] = T.call_extern("tag", A[i * 32 + tx], dtype="int32") + T.call_pure_extern("int32", "tag", A[tx])
       |                                                                                    ^~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~
 hint: a target is chosen with --target NAME
 [1]
 $ for t in hip tenstorrent; do tilewright emit $(cat tagged) --target $t 2>&1 | head -1; done
-externs.py:35:30: error: `tag` is a function in C or CUDA, which target hip does not run; write it with operations of the language, or use target cpu or cuda [extern]
-externs.py:35:30: error: `tag` is a function in C or CUDA, which target tenstorrent does not run; write it with operations of the language, or use target cpu or cuda [extern]
+externs.py:37:30: error: `tag` is a function in C or CUDA, which target hip does not run; write it with operations of the language, or use target cpu or cuda [extern]
+externs.py:37:30: error: `tag` is a function in C or CUDA, which target tenstorrent does not run; write it with operations of the language, or use target cpu or cuda [extern]
 $ tilewright run $(cat tagged) --target cuda --emulate 2>&1 | head -1
-externs.py:35:30: error: `tag` is a function in C or CUDA, which target cuda-emulated does not run; write it with operations of the language, or use target cpu or cuda [extern]
+externs.py:37:30: error: `tag` is a function in C or CUDA, which target cuda-emulated does not run; write it with operations of the language, or use target cpu or cuda [extern]
 $ tilewright run $(cat tagged) --sanitize 2>&1 | head -1
-externs.py:35:30: error: `tag` is a function in C or CUDA, which target interp does not run; write it with operations of the language, or use target cpu or cuda [extern]
+externs.py:37:30: error: `tag` is a function in C or CUDA, which target interp does not run; write it with operations of the language, or use target cpu or cuda [extern]
 #! The function that the source brings is meant, whatever the process calls so; one that nobody declares is not guessed at.
 $ cat > mistakes.py <<'END'
 > import tilelang.language as T

@@ -59,7 +59,7 @@ $ sh add FAKE_CUDA=cuModuleLoadData=209 FAKE_DRIVER=12020 --
 error: the driver (12.2) cannot load what the compiler made for kernel `add_kernel`: it is older than the compiler; update it, or set TILEWRIGHT_NVRTC to the NVRTC of its version
 [1]
 $ sh add FAKE_CUDA=cuModuleLoadData=900 --
-error: kernel `add_kernel` is loaded by its first launch, which cannot be captured in a graph: launch it once, with arguments of the same kind, before the capture
+error: kernel `add_kernel` is loaded by its first launch, which cannot be captured in a graph; launch it once, with arguments of the same kind, before the capture
 [1]
 #! No compiler, one that refuses.
 $ [ -e /usr/local/cuda/bin/nvcc ] && echo "error: no CUDA compiler: NVRTC is not here" || { T=$(command -v tilewright); LD_LIBRARY_PATH=lib TILEWRIGHT_NVRTC=$PWD/none PATH=/no CUDA_HOME= "$T" run add.py --target cuda --arg x_ptr=ones:f32[64] --arg y_ptr=ones:f32[64] --arg output_ptr=zeros:f32[64] --arg n_elements=64 --arg BLOCK_SIZE=64 --grid 1 2>&1 | cut -c1-46; }
@@ -102,7 +102,7 @@ $ LD_LIBRARY_PATH=lib TILEWRIGHT_NVRTC=$PWD/lib/libnvrtc.so FAKE_SHARED=65536 ti
 error: kernel `matmul_kernel` needs 196688 bytes of shared memory, a block of no GPU at all has 65536; use smaller tiles or fewer stages, or compile for a smaller machine (sm_89)
 [1]
 $ sh add FAKE_CUDA=cuLaunchKernel=701 --
-error: launch of kernel `add_kernel` on 1 x 1 x 1 blocks (128 threads of 42 registers, 0 bytes of shared memory; a block has 65536 registers and 232448 bytes: use fewer warps or smaller tiles): CUDA_ERROR_LAUNCH_OUT_OF_RESOURCES: as asked for
+error: launch of kernel `add_kernel` on 1 x 1 x 1 blocks (128 threads of 42 registers, 0 bytes of shared memory; a block has 65536 registers and 232448 bytes; fewer warps or smaller tiles need less): CUDA_ERROR_LAUNCH_OUT_OF_RESOURCES: as asked for
 [1]
 #! A kernel that traps, that touches what is not its own, that does not end; a stream that is not this device's.
 $ sh add FAKE_CUDA=cuCtxSynchronize=719 --

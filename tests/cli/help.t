@@ -205,6 +205,7 @@ $ tilewright docs options
 - `rotate`: of two products in a row, the second runs under the next trip's arithmetic; never changes a bit of the result. Takes auto, on or off.
 - `gang`: programs that run side by side in a block of a GPU and share what their loops load; 0: the compiler chooses; never changes a bit of the result. Takes an integer from 0 to 4.
 - `written`: threads that a kernel names, and the roles of a template, run as they are written, even where they would become operations on tiles; default off. Takes on or off.
+- `unproved`: roles that run as they are written do so even if it is not proved that their barriers are right: a mistake in these is then a wrong result; default off: an error. Takes on or off.
 - `fuse`: multiply-adds are rounded once; default on. Takes on or off.
 - `asserts`: `assert` and `tl.device_assert` of Triton kernels stop a launch; default on, in Python off unless debug. Takes on or off.
 - `overflow`: `+`, `-` and `*` of integers below 64 bits in Triton kernels stop a launch where the result does not fit its type, as asserts do; default off, in Python on with debug. Takes on or off.
@@ -225,6 +226,7 @@ $ tilewright docs options
 - `model`: Tenstorrent: count: the model only checks and counts, results stay as they were, and a report says what was moved and how long it would take; default full. Takes auto, full or count.
 - `report`: Tenstorrent: a launch says what was moved, who computed what, and how long it would take by the cost model; default off, on the command line on. Takes on or off.
 - `multicast`: Tenstorrent: pages that all cores of a row or column of the grid need are read by one and sent to the others; auto: where tasks lie on a rectangle of cores; on: an error where nothing can be shared; never changes a bit of the result. Takes auto, on or off.
+- `join`: Tenstorrent: so many neighbouring tasks become one, along the last index but one and the last, and load once what they share; 1x1: none do; default: those of a core in a launch, as far as they fit; sums are then rounded as those of larger blocks are. Takes rows x columns, each up to 8, as 4x4.
 - `policy`: Tenstorrent: how tasks are dealt out to cores: stretches, every so-manieth, a rectangle of cores with a block each, blocks of `block` in turn; auto: rect where loads are shared, else contiguous; never changes a bit of the result. Takes auto, contiguous, strided, rect or block_linear.
 - `order`: Tenstorrent: in which order tasks of two indices are numbered, on a rectangle those of each core; auto: row_major; never changes a bit of the result. Takes auto, row_major, column_major, z_order or match_shard.
 - `block`: Tenstorrent: tasks of a block of policy block_linear; default 1. Takes an integer from 1 to 1048576.

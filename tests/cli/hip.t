@@ -6,20 +6,95 @@ out/plan.json
 $ tilewright emit $ROOT/kernels/triton/add.py --target hip:gfx803 -o out
 error: target hip knows no architecture `gfx803`; it knows hip:gfx90a, hip:gfx942, hip:gfx1100 (gfx90a and gfx942 are CDNA 2 and 3, gfx1100 is RDNA 3; gfx942 is the default)
 [1]
+#! functions that C's library has for few are our own
 $ cat > far.py <<'END'
 > import triton, triton.language as tl
 > from triton.language.extra import libdevice
 > @triton.jit
-> def far(x, N: tl.constexpr):
+> def far(x, y, N: tl.constexpr):
 >     i = tl.arange(0, N)
->     tl.store(x + i, libdevice.lgamma(tl.load(x + i)))
+>     v = tl.abs(tl.load(x + i)) + 0.1
+>     w = libdevice.lgamma(v) + libdevice.tgamma(v) + libdevice.j0(v) + libdevice.j1(v) + libdevice.y0(v) + libdevice.y1(v)
+>     w += libdevice.erfc(v) + libdevice.pow(v, 3.5) + libdevice.normcdf(v) + libdevice.rcbrt(v) + libdevice.rhypot(v, w)
+>     tl.store(y + i, w + libdevice.erfinv(0.1 * v) + libdevice.cyl_bessel_i0(v) + libdevice.sinpi(v) + libdevice.erfcx(v))
 > END
-$ tilewright emit far.py --target hip --arg x=zeros:f32[64] --arg N=64
-far.py:6:21: error: the hip target cannot do `math` here: target hip does not have the function `lgamma` yet; use target cpu or interp for this kernel [target-refused]
-    6 |     tl.store(x + i, libdevice.lgamma(tl.load(x + i)))
-      |                     ^~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~
+$ tilewright check far.py --target hip --emulate --arg x=randn:f64[256] --arg y=zeros:f64[256] --arg N=256 --grid 1 | sed 's/error .*:/error ..:/'
+x: f64[256], max error ..: ok
+y: f64[256], max error ..: ok
+#! what the chip, or AMD's library in it, does not do is named
+$ cat > ask.py <<'END'
+> import triton, triton.language as tl
+> @triton.jit
+> def say(x, N: tl.constexpr):
+>     i = tl.arange(0, N)
+>     tl.device_print("x", tl.load(x + i))
+> @triton.jit
+> def ask(x, N: tl.constexpr):
+>     i = tl.arange(0, N)
+>     v = tl.inline_asm_elementwise("add.f32 $0, $1, 1.0;", "=f,f", [tl.load(x + i)], dtype=tl.float32, is_pure=True, pack=1)
+>     tl.store(x + i, v)
+> END
+$ tilewright emit ask.py:say --target hip --arg x=zeros:f32[64] --arg N=64
+ask.py:5:5: error: the hip target cannot do `print` here: target hip does not print yet: that takes the vendor's device library; use target cpu or interp for this kernel [target-refused]
+    5 |     tl.device_print("x", tl.load(x + i))
+      |     ^~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~
 hint: a target is chosen with --target NAME
 [1]
+$ tilewright emit ask.py:ask --target hip:gfx1100 --arg x=zeros:f32[64] --arg N=64
+ask.py:9:9: error: this is assembly of NVIDIA GPUs (PTX), which target hip does not run; write it with operations of the language or of libdevice, or run the kernel on a GPU [assembly]
+    9 |     v = tl.inline_asm_elementwise("add.f32 $0, $1, 1.0;", "=f,f", [tl.load(x + i)], dtype=tl.float32, is_pure=True, pack=1)
+      |         ^~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~
+[1]
+$ cat > big.py <<'END'
+> import tilelang.language as T
+> @T.prim_func
+> def big(A: T.Tensor((256, 256), "float32"), B: T.Tensor((256, 256), "float32"), C: T.Tensor((256, 256), "float32")):
+>     with T.Kernel(1, threads=256) as bx:
+>         a = T.alloc_shared((256, 64), "float32")
+>         b = T.alloc_shared((64, 256), "float32")
+>         c = T.alloc_fragment((256, 256), "float32")
+>         T.clear(c)
+>         for k in T.Pipelined(4, num_stages=3):
+>             T.copy(A[0, k * 64], a)
+>             T.copy(B[k * 64, 0], b)
+>             T.gemm(a, b, c)
+>         T.copy(c, C)
+> @T.prim_func
+> def mine(A: T.Tensor((64,), "float32"), B: T.Tensor((64,), "float32")):
+>     with T.Kernel(1, threads=64) as bx:
+>         for i in T.Parallel(64):
+>             B[i] = T.call_extern("float32", "mine", A[i])
+> END
+$ tilewright emit big.py:big --target hip:gfx90a
+big.py:12:13: error: the kernel needs 131072 bytes of shared memory, even without loads that run ahead; a block of gfx90a has 65536; 65536 of them hold a tile of the `convert` here; make it smaller [shared-memory]
+   12 |             T.gemm(a, b, c)
+      |             ^~~~~~~~~~~~~~~
+big.py:12:13: note: 65536 bytes: `a`
+   12 |             T.gemm(a, b, c)
+      |             ^~~~~~~~~~~~~~~
+big.py:12:13: note: 65536 bytes: `b`
+   12 |             T.gemm(a, b, c)
+      |             ^~~~~~~~~~~~~~~
+[1]
+$ tilewright emit big.py:mine --target hip
+big.py:18:20: error: `mine` is a function in C or CUDA, which target hip does not run; write it with operations of the language, or use target cpu or cuda [extern]
+   18 |             B[i] = T.call_extern("float32", "mine", A[i])
+      |                    ^~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~
+hint: a target is chosen with --target NAME
+[1]
+$ tilewright emit $ROOT/kernels/tilec/matmul.tile.c -D NB=8 -D OUT=float -D OUT_TILE=st_fl --target hip --arg g.A=zeros:bf16[512,512] --arg g.B=zeros:bf16[512,512] --arg g.C=zeros:f32[512,512] 2>&1 | grep -v '|'
+.../kernels/tilec/matmul.tile.c:99:5: error: the kernel needs 81920 bytes of shared memory, even without loads that run ahead; a block of gfx942 has 65536; 65536 of them hold a tile of the `convert` here; make it smaller [shared-memory]
+.../kernels/tilec/matmul.tile.c:99:5: note: 65536 bytes: `b`
+.../kernels/tilec/matmul.tile.c:99:5: note: 16384 bytes: `a`
+#! roles that a source writes itself: one after the other in the threads that compute
+$ tilewright explain $ROOT/kernels/tilec/attention_roles.tile.c --target hip --arg g.q=zeros:bf16[1,2,256,64] --arg g.k=zeros:bf16[1,2,256,64] --arg g.v=zeros:bf16[1,2,256,64] --arg g.o=zeros:bf16[1,2,256,64] | grep execution
+.../kernels/tilec/attention_roles.tile.c:34:1: execution: skew: this machine has no warp that only loads
+.../kernels/tilec/attention_roles.tile.c:34:1: execution: 1 worker in compute, one task a launch, order row
+.../kernels/tilec/attention_roles.tile.c:34:1: execution: skew 1, 512 threads, 57344 bytes of shared memory
+$ tilewright explain $ROOT/kernels/triton/matmul_nt.py --target hip:gfx1100 --arg a_ptr=zeros:bf16[256,256] --arg b_ptr=zeros:bf16[256,256] --arg c_ptr=zeros:bf16[256,256] --arg M=256 --arg N=256 --arg K=256 --arg stride_am=256 --arg stride_bn=256 --arg stride_cm=256 --arg BM=128 --arg BN=128 --arg BK=64 --set roles=on --set slots=3 | grep execution
+.../kernels/triton/matmul_nt.py:7:1: execution: flat: threads of this machine load through their registers, a trip ahead
+.../kernels/triton/matmul_nt.py:7:1: execution: without effect here: roles=on, slots
+.../kernels/triton/matmul_nt.py:7:1: execution: flat, 256 threads, 32768 bytes of shared memory
 $ LD_LIBRARY_PATH= tilewright run $ROOT/kernels/triton/add.py --target hip --arg x_ptr=ones:f32[64] --arg y_ptr=ones:f32[64] --arg output_ptr=zeros:f32[64] --arg n_elements=64 --arg BLOCK_SIZE=64 --grid 1
 error: there is no HIP driver here (libamdhip64.so); install AMD's ROCm, or use the emulator
 hint: the emulator is asked for with --emulate
@@ -91,3 +166,28 @@ $ tilewright check mixed.py --target hip --emulate --arg x=randn:f16[6144] --arg
 x: f16[6144], max error 0: ok
 y: f16[6144], max error 0: ok
 z: f32[4096], max error 1.34e-05 at [383] (20.8269978, interpreted 20.8269844): ok
+#! the sum of a product that another one is made of: the waves' grid is chosen before anything is moved between them, and stands
+$ cat > chained.py <<'END'
+> import triton, triton.language as tl
+> @triton.jit
+> def small(x):
+>     return (x.to(tl.int32) & 3).to(tl.float16)
+> @triton.jit
+> def chained(x0, s5):
+>     pid = tl.program_id(0)
+>     r = tl.arange(0, 64)
+>     c = tl.arange(0, 64)
+>     h = tl.arange(0, 64)
+>     acc = tl.zeros((64, 64), tl.float32)
+>     w0 = tl.arange(0, 16)
+>     t1 = tl.load(x0 + (pid * 16 + r)[:, None] * 192 + h[None, :])
+>     for k0 in range(0, 1):
+>         t2 = tl.load(x0 + (pid * 16 + h)[:, None] * 48 + (k0 * 16 + w0)[None, :])
+>         t3 = tl.load(x0 + (k0 * 16 + w0)[:, None] * 64 + c[None, :])
+>         p0 = small(tl.dot(t1, t2))
+>         acc = tl.dot(p0, t3, small(acc).to(tl.float32))
+>     acc = small(acc).to(tl.float32)
+>     tl.store(s5 + (r + pid * 64)[:, None] * 64 + c[None, :], acc)
+> END
+$ tilewright ir chained.py --target hip --arg 'x0=*f16' --arg 's5=*f32' --set num_warps=2 --verify-each | grep -c 'dot<.*grid'
+2

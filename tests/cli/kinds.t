@@ -185,13 +185,13 @@ e.py:31:42: error: the argument `shape` of `zeros` is given twice [arity]
       |                                          ^~~~~~~~~~
 [1]
 $ tilewright run e.py:dtypes --target interp --arg x_ptr=zeros:f32[64] --arg n=4 --arg BLOCK=16 --grid 1
-e.py:39:9: error: `&` has invalid operands of type a float32[16] and an int32[16]; it takes integers: cast with .to(tl.int32), or bitcast=True for the bits [operands]
+e.py:39:9: error: `&` has invalid operands of type a float32[16] and an int32[16]; it takes integers; cast with .to(tl.int32), or bitcast=True for the bits [operands]
    39 |     a = f & i
       |         ^~~~~
-e.py:40:9: error: `<<` has invalid operands of type a float32[16] and 2; it takes integers: cast with .to(tl.int32), or bitcast=True for the bits [operands]
+e.py:40:9: error: `<<` has invalid operands of type a float32[16] and 2; it takes integers; cast with .to(tl.int32), or bitcast=True for the bits [operands]
    40 |     b = f << 2
       |         ^~~~~~
-e.py:41:9: error: `~` does not take a float32[16]; it flips the bits of integers: cast with .to(tl.int32) [operands]
+e.py:41:9: error: `~` does not take a float32[16]; it flips the bits of integers; cast with .to(tl.int32) [operands]
    41 |     c = ~f
       |         ^~
 e.py:42:16: error: tl.exp takes float32 or float64, here is int32[16]; cast with .to(tl.float32) [operands]
@@ -200,7 +200,7 @@ e.py:42:16: error: tl.exp takes float32 or float64, here is int32[16]; cast with
 e.py:43:16: error: tl.exp takes float32 or float64, here is float16[16]; cast with .to(tl.float32) [operands]
    43 |     e = tl.exp(h)
       |                ^
-e.py:44:9: error: `//` has invalid operands of type an int32[16] and a float32[16]; it divides integers: use `/`, then tl.floor [operands]
+e.py:44:9: error: `//` has invalid operands of type an int32[16] and a float32[16]; it divides integers; use `/`, then tl.floor [operands]
    44 |     g = i // f
       |         ^~~~~~
 e.py:45:9: error: Cannot use /, // and % with uint32[16] and int32[16] because they have different signedness; cast one with .to(...) [operands]
@@ -226,7 +226,7 @@ e.py:51:9: error: tl.dot needs operands of one type, here are float32[16, 1] and
       |         ^~~~~~~~~~~~~~~~~~~~~~~~~~~~~~
 [1]
 $ tilewright run e.py:shapes --target interp --arg x_ptr=zeros:f32[64] --arg n=4 --arg BLOCK=16 --grid 1
-e.py:58:9: error: the shapes of float32[4, 8] and float32[8, 4] do not fit; extents must be equal or 1 (add axes with [:, None], or tl.broadcast_to) [shapes]
+e.py:58:9: error: the shapes of float32[4, 8] and float32[8, 4] do not fit; extents must be equal or 1; add axes with [:, None], or use tl.broadcast_to [shapes]
    58 |     c = a + b
       |         ^~~~~
 e.py:59:9: error: tl.dot of float32[4, 8] and float32[4, 8] does not fit: [M, K] and [K, N] are needed [dot]
@@ -238,7 +238,7 @@ e.py:60:9: error: float32[4, 8] does not reshape to float32[4, 9]; both must hav
 e.py:61:9: error: float32[4, 8] does not broadcast to float32[4, 4]; only extents of 1 are repeated [shapes]
    61 |     f = tl.broadcast_to(a, (4, 4))
       |         ^~~~~~~~~~~~~~~~~~~~~~~~~~
-e.py:62:9: error: the shapes of float32[4, 8] and float32[8, 4] do not fit; extents must be equal or 1 (add axes with [:, None], or tl.broadcast_to) [shapes]
+e.py:62:9: error: the shapes of float32[4, 8] and float32[8, 4] do not fit; extents must be equal or 1; add axes with [:, None], or use tl.broadcast_to [shapes]
    62 |     g = tl.where(a > 0, a, b)
       |         ^~~~~~~~~~~~~~~~~~~~~
 e.py:63:9: error: (0, 0) is no permutation of the 2 axes [axis]
@@ -247,16 +247,16 @@ e.py:63:9: error: (0, 0) is no permutation of the 2 axes [axis]
 e.py:64:24: error: invalid axis 2; the tensor has 2, counted from 0, or from its end with -1 [axis]
    64 |     i = tl.sum(a, axis=2)
       |                        ^
-e.py:65:9: error: the shapes of float32[4, 8] and float32[8, 4] do not fit; extents must be equal or 1 (add axes with [:, None], or tl.broadcast_to) [shapes]
+e.py:65:9: error: the shapes of float32[4, 8] and float32[8, 4] do not fit; extents must be equal or 1; add axes with [:, None], or use tl.broadcast_to [shapes]
    65 |     j = tl.cat(a, b)
       |         ^~~~~~~~~~~~
-e.py:66:9: error: the shapes of float32[4, 8] and float32[8, 4] do not fit; extents must be equal or 1 (add axes with [:, None], or tl.broadcast_to) [shapes]
+e.py:66:9: error: the shapes of float32[4, 8] and float32[8, 4] do not fit; extents must be equal or 1; add axes with [:, None], or use tl.broadcast_to [shapes]
    66 |     k = tl.join(a, b)
       |         ^~~~~~~~~~~~~
 e.py:67:39: error: float32[4, 8] does not broadcast to float32[4]; only extents of 1 are repeated [shapes]
    67 |     tl.store(x_ptr + tl.arange(0, 4), a)
       |                                       ^
-e.py:68:5: error: the shapes of *float32[4] and int1[8] do not fit; extents must be equal or 1 (add axes with [:, None], or tl.broadcast_to) [shapes]
+e.py:68:5: error: the shapes of *float32[4] and int1[8] do not fit; extents must be equal or 1; add axes with [:, None], or use tl.broadcast_to [shapes]
    68 |     tl.load(x_ptr + tl.arange(0, 4), mask=tl.arange(0, 8) < 3)
       |     ^~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~
 e.py:69:20: error: unsupported tensor index: a tensor is indexed with `:` and None only; use tl.load for elements, tl.where to choose [index]
@@ -355,14 +355,14 @@ e.py:141:14: error: a condition must be a scalar, here is an int1[16]; use tl.wh
 #! What is no text at all, or not ours.
 $ head -c 3000 /dev/zero > zeros.py; printf 'import triton\n' | iconv -t UTF-16 > utf16.py; printf 'import triton\n' | iconv -t UTF-16BE > utf16be.py; printf '# vim: set fileencoding=koi8-r :\nx = 1\n' > koi.py; printf '# coding: latin-1\nx = "caf\xe9"\n' > latin.py; printf 'x = "caf\xe9"\n' > bare.py; printf '# coding: nonsense\nx = 1\n' > nonsense.py; printf '\x7fELF\x02\x01\x01\x00\xde\xad\xbe\xef' > elf.py; : > empty.py
 $ for f in zeros utf16 utf16be koi latin bare nonsense elf empty; do tilewright run $f.py --grid 1 2>&1 | head -1; done
-zeros.py:1:1: error: the text holds a NUL byte; Python source is text without NULs [nul-byte]
+zeros.py:1:1: error: the text holds a NUL byte, which Python source has none of; delete it, or save the file as UTF-8 text [nul-byte]
 utf16.py:1:1: error: the file is UTF-16 or UTF-32; only UTF-8 is read; save it as UTF-8 [encoding]
 utf16be.py:1:1: error: the file is UTF-16 or UTF-32; only UTF-8 is read; save it as UTF-8 [encoding]
 koi.py:1:25: error: the file declares the encoding `koi8-r`; only UTF-8 is read; save it as UTF-8 and declare that [encoding]
 latin.py:2:9: error: byte 0xe9 is not UTF-8; save the file as UTF-8 text [not-utf8]
 bare.py:1:9: error: byte 0xe9 is not UTF-8; save the file as UTF-8 text [not-utf8]
 nonsense.py:1:11: error: the file declares the encoding `nonsense`; only UTF-8 is read; save it as UTF-8 and declare that [encoding]
-elf.py:1:8: error: the text holds a NUL byte; Python source is text without NULs [nul-byte]
+elf.py:1:8: error: the text holds a NUL byte, which Python source has none of; delete it, or save the file as UTF-8 text [nul-byte]
 empty.py:1:1: error: empty.py has no function decorated with @triton.jit; add the decorator to the kernel [no-kernel]
 $ tilewright run . --grid 1
 error: . cannot be read: Is a directory

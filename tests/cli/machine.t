@@ -79,7 +79,7 @@ x_ptr: f32[64], 63 of 64 elements changed
 $ tilewright run sums.py --arg x_ptr=ones:f32[64] --arg BLOCK=64 --grid 1 --target cuda --emulate
 x_ptr: f32[64], 63 of 64 elements changed
 $ tilewright run sums.py --arg x_ptr=ones:f32[64] --arg BLOCK=64 --grid 1 --target tenstorrent
-sums.py:7:25: error: not possible on Tenstorrent: `sort` of a tile; the units of a core compute element by element, products, sums and maxima of rows and columns: write it with those, or use target cpu [not-on-tenstorrent]
+sums.py:7:25: error: not possible on Tenstorrent: `sort` of a tile; the units of a core compute element by element, products, sums and maxima of rows and columns; write it with those, or use target cpu [not-on-tenstorrent]
     7 |     tl.store(x_ptr + i, tl.sort(tl.load(x_ptr + i) * i))
       |                         ^~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~
 hint: a target is chosen with --target NAME

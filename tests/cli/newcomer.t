@@ -227,7 +227,7 @@ $ tilewright run add.py $(sed 's/--arg BLOCK_SIZE=64/-D BLOCK_SIZE=64/' args) --
 output_ptr: f32[100], 100 of 100 elements changed
 $ tilewright run add.py $(cat args) --grid 2 -D BLOCK_SIZ=32 -D n_elements=4 -D OTHER
 warning: the definition of `BLOCK_SIZ` is not used by kernel `add_kernel`; did you mean `BLOCK_SIZE`? [unused-definition]
-warning: the definition of `n_elements` is not used by kernel `add_kernel`; it is an argument of the kernel, and no constant: give it as one [unused-definition]
+warning: the definition of `n_elements` is not used by kernel `add_kernel`; it is an argument of the kernel, and no constant; give it as an argument [unused-definition]
 warning: the definition of `OTHER` is not used by kernel `add_kernel` [unused-definition]
 output_ptr: f32[100], 100 of 100 elements changed
 $ tilewright run add.py $(sed 's/--arg BLOCK_SIZE=64/-D BLOCKSIZE=64/' args) --grid 2
@@ -260,7 +260,7 @@ scan.py:6:29: ring: 2 slots of 256 bytes
 scan.py:6:5: store: field p of ring out (compute to store)
 scan.py:6:5: ring: 2 slots of 256 bytes
 scan.py:4:1: execution: 1 worker in compute, persistent, order code
-scan.py:6:21: error: not possible on Tenstorrent: `sort` of a tile; the units of a core compute element by element, products, sums and maxima of rows and columns: write it with those, or use target cpu [not-on-tenstorrent]
+scan.py:6:21: error: not possible on Tenstorrent: `sort` of a tile; the units of a core compute element by element, products, sums and maxima of rows and columns; write it with those, or use target cpu [not-on-tenstorrent]
     6 |     tl.store(p + i, tl.sort(tl.load(p + i)))
       |                     ^~~~~~~~~~~~~~~~~~~~~~~
 hint: a target is chosen with --target NAME

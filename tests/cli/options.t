@@ -110,7 +110,7 @@ $ tilewright check $(cat add) --grid 4 --expect output_ptr=bad.npy
 error: --expect output_ptr=bad.npy: it cannot be read: No such file or directory
 [1]
 $ tilewright run $(cat add) --grid 4 --save outptr=x.npy
-error: kernel `add_kernel` has no argument `outptr`; did you mean `x_ptr`?
+error: kernel `add_kernel` has no argument `outptr`; it has x_ptr, y_ptr, output_ptr, n_elements, BLOCK_SIZE
 [1]
 $ tilewright run $(cat add) --grid 4 --save n_elements=x.npy
 error: --save n_elements: it is not an array

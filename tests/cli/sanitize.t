@@ -113,7 +113,7 @@ $ cat > unwritten.tile.c <<'END'
 > }
 > END
 $ tilewright run unwritten.tile.c --arg g.x=zeros:f32[16,32] --target interp --sanitize
-unwritten.tile.c:7:5: error: `s` is read before anything was written to it [unwritten]
+unwritten.tile.c:7:5: error: `s` is read before anything was written to it; give it a value first [unwritten]
     7 |     load(&r, s);
       |     ^~~~~~~~~~~
 [1]

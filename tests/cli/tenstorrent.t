@@ -145,7 +145,7 @@ $ cat > kept.py <<'END'
 >     tl.store(y + r, tl.where(v != v, v, tl.maximum(v, 2.0)))
 > END
 $ tilewright emit kept.py:kept --target tenstorrent --arg x=ones:f32[32] --arg y=zeros:f32[32] --arg M=32
-kept.py:8:21: error: not possible on Tenstorrent: a minimum or maximum that keeps NaN; test for it: tl.where(x != x, ..) [not-on-tenstorrent]
+kept.py:8:21: error: not possible on Tenstorrent: a minimum or maximum that keeps NaN; test for it, as in tl.where(x != x, ..) [not-on-tenstorrent]
     8 |     tl.store(y + r, tl.maximum(v, 2.0, propagate_nan=tl.PropagateNan.ALL))
       |                     ^~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~
 [1]
@@ -177,6 +177,7 @@ cycles, estimated: 311120; the busiest math unit needs 272896, DRAM 87381: 1.14 
 cb_in_A_shared   16 of 32 pages; waits at most 5372 cycles for pages, 78976 for space
 cb_in_B_shared   16 of 32 pages; waits at most 0 cycles for pages, 0 for space
 cb_out           64 of 128 pages; waits at most 281588 cycles for pages, 0 for space
+cb_zeros         0 of 1 pages; waits at most 0 cycles for pages, 0 for space
 cb_sum_C_local   64 of 64 pages; waits at most 704 cycles for pages, 0 for space
 cycles/tiles of each core:
 $ sh gemm.sh --set multicast=off
@@ -185,6 +186,7 @@ cycles, estimated: 501641; the busiest math unit needs 272896, DRAM 495160: 1.01
 cb_in_A_shared   32 of 32 pages; waits at most 226894 cycles for pages, 87105 for space
 cb_in_B_shared   32 of 32 pages; waits at most 0 cycles for pages, 0 for space
 cb_out           64 of 128 pages; waits at most 497350 cycles for pages, 0 for space
+cb_zeros         0 of 1 pages; waits at most 0 cycles for pages, 0 for space
 cb_sum_C_local   64 of 64 pages; waits at most 704 cycles for pages, 0 for space
 cycles/tiles of each core:
 #! Causal attention of a block a core: Q, K and V (64 KiB each) are read once, though cores of a head need different numbers of keys.
@@ -258,11 +260,11 @@ note: ran on the functional model of a wormhole grid, 1 of 64 cores; no card is 
 x: f32[64, 64], max error 0: ok
 y: f32[64, 64], max error 0: ok
 $ for k in gathered added; do tilewright emit refused.py:$k --target tenstorrent --arg x=ones:f32[64,64] --arg y=zeros:f32[64,64] --arg B=64; done
-refused.py:9:22: error: not possible on Tenstorrent: `gather` of a tile; the units of a core compute element by element, products, sums and maxima of rows and columns: write it with those, or use target cpu [not-on-tenstorrent]
+refused.py:9:22: error: not possible on Tenstorrent: `gather` of a tile; the units of a core compute element by element, products, sums and maxima of rows and columns; write it with those, or use target cpu [not-on-tenstorrent]
     9 |     tl.store(y + at, tl.gather(tl.load(x + at), (r[:, None] * 7 + r[None, :] * 3) % B, axis=1))
       |                      ^~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~
 hint: a target is chosen with --target NAME
-refused.py:23:5: error: not possible on Tenstorrent: an atomic update; cores write whole elements: store each task's part, and add them in another launch [not-on-tenstorrent]
+refused.py:23:5: error: not possible on Tenstorrent: an atomic update; cores write whole elements; store each task's part, and add them in another launch [not-on-tenstorrent]
    23 |     tl.atomic_add(y + at, tl.load(x + at))
       |     ^~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~
 [1]

@@ -242,6 +242,32 @@ C: f32[100, 72], max error 0: ok
 C: f32[100, 72], max error 0: ok
 $ tilewright explain roles.py --target cuda --arg A=ones:f16[100,130] --arg B=ones:f16[130,72] --arg C=zeros:f32[100,72] | grep 'execution: \(roles\|skew\|flat\)' | head -1
 roles.py:7:1: execution: roles: its dots are wide enough for a warp that only loads
+#! Read before it is waited for; given back before it is read; overwritten before it is given back; handed over before it is there.
+$ cat > early.sh <<'END'
+> sed -n "$1" roles.py > moved; sed "$2" roles.py > early.py
+> cmp -s roles.py early.py && echo "nothing was changed"
+> for t in interp cpu "cuda --emulate"; do tilewright run early.py --target $t --arg A=ones:f16[100,130] --arg B=ones:f16[130,72] --arg C=zeros:f32[100,72] 2>&1 | head -1; done
+> END
+$ sh early.sh 24,25p '22r moved
+> 24,25d'
+early.py:19:17: error: warpgroup 1 writes `a`, and no barrier lies between that and warpgroup 0, which reads it; arrive behind the one, and wait for that in front of the other [roles]
+early.py:19:17: error: warpgroup 1 writes `a`, and no barrier lies between that and warpgroup 0, which reads it; arrive behind the one, and wait for that in front of the other [roles]
+early.py:19:17: error: warpgroup 1 writes `a`, and no barrier lies between that and warpgroup 0, which reads it; arrive behind the one, and wait for that in front of the other [roles]
+$ sh early.sh 26p '23r moved
+> 26d'
+early.py:19:17: error: warpgroup 1 writes `a`, and no barrier lies between that and warpgroup 0, which reads it; arrive behind the one, and wait for that in front of the other [roles]
+early.py:19:17: error: warpgroup 1 writes `a`, and no barrier lies between that and warpgroup 0, which reads it; arrive behind the one, and wait for that in front of the other [roles]
+early.py:19:17: error: warpgroup 1 writes `a`, and no barrier lies between that and warpgroup 0, which reads it; arrive behind the one, and wait for that in front of the other [roles]
+$ sh early.sh 18p '20r moved
+> 18d'
+early.py:24:17: error: warpgroup 0 reads `a`, and no barrier lies between that and warpgroup 1, which writes it; arrive behind the one, and wait for that in front of the other [roles]
+early.py:24:17: error: warpgroup 0 reads `a`, and no barrier lies between that and warpgroup 1, which writes it; arrive behind the one, and wait for that in front of the other [roles]
+early.py:24:17: error: warpgroup 0 reads `a`, and no barrier lies between that and warpgroup 1, which writes it; arrive behind the one, and wait for that in front of the other [roles]
+$ sh early.sh 21p '18r moved
+> 21d'
+early.py:24:17: error: warpgroup 0 reads `a`, and no barrier lies between that and warpgroup 1, which writes it; arrive behind the one, and wait for that in front of the other [roles]
+early.py:24:17: error: warpgroup 0 reads `a`, and no barrier lies between that and warpgroup 1, which writes it; arrive behind the one, and wait for that in front of the other [roles]
+early.py:24:17: error: warpgroup 0 reads `a`, and no barrier lies between that and warpgroup 1, which writes it; arrive behind the one, and wait for that in front of the other [roles]
 $ tilewright run late.py --target interp --arg A=ones:f16[100,130] --arg B=ones:f16[130,72] --arg C=zeros:f32[100,72]
 late.py:14:14: error: deadlock: none of the 3 processes left can go on [deadlock]
    14 |         with T.ws(0):

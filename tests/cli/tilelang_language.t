@@ -209,7 +209,7 @@ $ cat > bad.py <<'END'
 >                 for i in T.serial(4):
 >                     seen.append(i)
 >             if kind == "planned":
->                 T.gemm_sp(0)
+>                 T.annotate_ws_schedule(0)
 >             if kind == "chip":
 >                 x = T.alloc_tmem([64, 64], "float32")
 >             if kind == "jump":
@@ -241,9 +241,9 @@ bad.py:25:21: error: this list changes inside of a run-time loop or branch, and 
       |                     ^~~~~~~~~~~~~~
 [1]
 $ tilewright run bad.py --arg n=8 --arg kind=planned --arg 'A=zeros:f32[8]'
-bad.py:27:17: error: T.gemm_sp is planned and not there yet; write T.gemm of the dense matrix [planned]
-   27 |                 T.gemm_sp(0)
-      |                 ^~~~~~~~~
+bad.py:27:17: error: T.annotate_ws_schedule is planned and not there yet; leave roles out: they are chosen here [planned]
+   27 |                 T.annotate_ws_schedule(0)
+      |                 ^~~~~~~~~~~~~~~~~~~~~~
 [1]
 $ tilewright run bad.py --arg n=8 --arg kind=chip --arg 'A=zeros:f32[8]'
 bad.py:29:21: error: `T.alloc_tmem` belongs to another chip: Blackwell (sm_100) [other-chip]

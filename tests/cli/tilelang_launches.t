@@ -112,7 +112,7 @@ wrong.py:7:14: error: T.Kernel inside T.Kernel is not supported in a TileLang ke
       |              ^~~~~~~~~~~
 [1]
 $ tilewright emit wrong.py:late
-wrong.py:14:13: error: T.alloc_global here is not supported in a TileLang kernel; all blocks share it: put it in the function, before `with T.Kernel(...)` [unsupported]
+wrong.py:14:13: error: T.alloc_global here is not supported in a TileLang kernel; all blocks share it; put it in the function, before `with T.Kernel(...)` [unsupported]
    14 |         W = T.alloc_global((4,), "float32")
       |             ^~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~
 [1]

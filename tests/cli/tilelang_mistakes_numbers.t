@@ -110,12 +110,12 @@ mistakes.py:41:56: error: T.cast with `sat`, `rbits` or another `round` than "rn
       |                                                        ^~~~
 [1]
 $ tilewright emit mistakes.py:cast_how
-mistakes.py:48:50: error: "nearest" is no way to round; it is one of rn [option]
+mistakes.py:48:50: error: "nearest" is no way to round; write one of rn [option]
    48 |             B[i] = T.cast(A[i], "float16", round="nearest")
       |                                                  ^~~~~~~~~
 [1]
 $ tilewright emit mistakes.py:round_how
-mistakes.py:55:34: error: "up" is no rounding mode; it is one of ties-away-from-zero, ties-to-even [option]
+mistakes.py:55:34: error: "up" is no rounding mode; write one of ties-away-from-zero, ties-to-even [option]
    55 |             A[i] = T.round(A[i], "up")
       |                                  ^~~~
 [1]

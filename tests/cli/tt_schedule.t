@@ -31,18 +31,18 @@ $ for set in "" policy=contiguous policy=strided "policy=block_linear --set bloc
 $ for set in policy=spiral order=match_shard "policy=strided --set multicast=on" block=3 core_grid=9x1 core_grid=3 core_grid=9223372036854775807x1 chunk=3 cb_depths=x:1 cb_depths=in:0 sharding=a_ptr=height sharding=q=interleaved
 > do tilewright emit matmul.py:matmul_kernel $(cat args) --set $set -o refused 2>&1 | grep error | sed 's/.*error: //'; done; ls refused 2>&1
 option policy takes auto, contiguous, strided, rect or block_linear, not `spiral`
-not possible on Tenstorrent: order match_shard: no tensor is sharded, tasks follow none [not-on-tenstorrent]
+not possible on Tenstorrent: order match_shard: no tensor is sharded, tasks follow none; leave the order out [not-on-tenstorrent]
 not possible on Tenstorrent: multicast=on: cores share loads on a rectangle only; use policy rect [not-on-tenstorrent]
-not possible on Tenstorrent: block=3 with policy="auto"; it is for policy="block_linear" [not-on-tenstorrent]
-not possible on Tenstorrent: cores 0..8 x 0..0; a wormhole has 8 x 8 [not-on-tenstorrent]
+not possible on Tenstorrent: block=3 with policy="auto"; it is for policy="block_linear"; leave block out [not-on-tenstorrent]
+not possible on Tenstorrent: cores 0..8 x 0..0, where a wormhole has 8 x 8; ask for fewer [not-on-tenstorrent]
 option core_grid takes columns x rows, as 8x8, not `3`
 option core_grid takes columns x rows, as 8x8, not `9223372036854775807x1`
-not possible on Tenstorrent: a chunk of 3 tiles along K; a step of the loop takes 2 of them: give a multiple [not-on-tenstorrent]
-not possible on Tenstorrent: a chunk of 3 tiles along K; a step of the loop takes 2 of them: give a multiple [not-on-tenstorrent]
-not possible on Tenstorrent: a depth of `x`, which is no ring of the kernel [not-on-tenstorrent]
+not possible on Tenstorrent: a chunk of 3 tiles along K; a step of the loop takes 2 of them; give a multiple [not-on-tenstorrent]
+not possible on Tenstorrent: a chunk of 3 tiles along K; a step of the loop takes 2 of them; give a multiple [not-on-tenstorrent]
+not possible on Tenstorrent: a depth of `x`, which is no ring of the kernel; name one that `explain` shows [not-on-tenstorrent]
 not possible on Tenstorrent: the depth `in:0`; write a ring and its slots, from 1 to 64, as in:3 [not-on-tenstorrent]
-not possible on Tenstorrent: a tensor that is laid out as `height`; tensors lie interleaved in DRAM, tile after tile along rows: write interleaved, or leave it out [not-on-tenstorrent]
-not possible on Tenstorrent: sharding of `q`, which is no parameter of the kernel [not-on-tenstorrent]
+not possible on Tenstorrent: a tensor that is laid out as `height`; tensors lie interleaved in DRAM, tile after tile along rows; write interleaved, or leave it out [not-on-tenstorrent]
+not possible on Tenstorrent: sharding of `q`, which is no parameter of the kernel; name one that is [not-on-tenstorrent]
 ls: cannot access 'refused': No such file or directory
 [2]
 #! TileLang's annotations say the same.
@@ -70,7 +70,7 @@ $ tilewright emit gemm.py --target tenstorrent -o tl > /dev/null && grep -E '"ta
 $ tilewright check gemm.py --target tenstorrent --arg A=randn:bf16[128,128] --arg B=randn:bf16[128,128] --arg C=zeros:bf16[128,128] 2>&1 | grep C:
 C: bf16[128, 128], max error 0.125 at [2, 70] (-16.375, interpreted -16.25): ok
 $ sed -i 's/, core_grid=(4, 4)/, rect=(0, 0, 2, 2)/' gemm.py && tilewright emit gemm.py --target tenstorrent -o tl2; ls tl2
-gemm.py:5:1: error: not possible on Tenstorrent: rect=.. with policy="block_linear"; it places the cores of policy="rect" [not-on-tenstorrent]
+gemm.py:5:1: error: not possible on Tenstorrent: rect=.. with policy="block_linear"; it places the cores of policy="rect"; leave rect out [not-on-tenstorrent]
     5 | def gemm(A: T.Tensor((128, 128), "bfloat16"), B: T.Tensor((128, 128), "bfloat16"), C: T.Tensor((128, 128), "bfloat16")):
       | ^~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~
 ls: cannot access 'tl2': No such file or directory

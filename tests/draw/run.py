@@ -26,6 +26,11 @@ CASES = [
     ("hip", "hip", SOFTMAX, ["Registers: ", "+>w3 7.1<", "+>a loop moves it, in 2 places<", "+>vectors require "]),
     ("templates", "cuda", "kernels/tilec/attention_lcf.tile.c", ["Rings over time", "Registers: "]),
     ("tenstorrent", "tenstorrent", MATMUL, ["Tiles on the grid", "Rings over time", "The grid of Tensix cores", "Circular buffers", "What was proved"]),
+    # a row is drawn on its matrix; the memory's words make way for the point
+    ("rows", "cuda", "kernels/triton/softmax.py out_ptr=*f32 in_ptr=*f32 in_stride=i32 out_stride=i32 n_cols=1000 BLOCK=1024", ["Roofline", "+>at [row, 0]<"]),
+    ("gather", "cuda", "kernels/triton/rows.py:embedding_kernel table_ptr=*f32 index_ptr=*i32 out_ptr=*f32 n=i32 width=i32 stride_t=i32 stride_o=i32 BM=16 BC=256",
+     ["Tiles on the grid", "+>where an index vector says<", "+>at [pid0 * 16, pid1 * 256]<"]),
+    ("ahead", "hip", MATMUL, ["Roofline", "+>at [(k + 1) * 64, pid_n * 128]<"]),
     ("cpu", "cpu", MATMUL, ["Tiles on the grid", "What was proved"]),
 ]
 # Put behind a copy of the page, for its measures alone: the page itself has no script.

@@ -4,12 +4,14 @@ import tilelang.language as T
 SOURCE = """
 #ifdef __CUDACC__
 #define FN __device__ __forceinline__
+typedef uint ext_word; /* nvcc has it of C's headers, NVRTC has none */
 #else
 #define FN static inline
+typedef unsigned ext_word;
 #endif
 #define bx 1000 /* ends with this text: the kernel has a variable of that name */
 FN float blend(float x, int k, double w) { return x * (float)w + (bx - 999) * k; }
-FN int tag(signed char x) { return x ^ 7; }
+FN int tag(signed char x) { return (int)((ext_word)x ^ 7); }
 FN void widen(const unsigned char *in, short *out, int add, int n) {
     for (int i = 0; i < n; i++) out[2 * i] = (in[i] & 15) + add, out[2 * i + 1] = (in[i] >> 4) + add;
 }

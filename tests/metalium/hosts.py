@@ -41,6 +41,14 @@ CASES = [
     ("tilelang/attention.py", "wormhole", "", "", "Z=1 H=2 G=1 M=128 N=128 D=64 causal=True dtype=bfloat16", "", "only types"),
     ("tilelang/layernorm.py", "blackhole", "", "", "M=64 N=128 dtype=float32", "", "only types"),
 ]
+PLACED = [
+    ("triton/matmul.py:matmul_kernel", "blackhole", "a_ptr=randn:bf16[128,96] b_ptr=randn:bf16[96,160] c_ptr=zeros:bf16[128,160]",
+     MATMUL.replace("M=100 N=72 K=150", "M=128 N=160 K=96").replace("150", "96").replace("72", "160"), "BM=64 BN=64 BK=32", "6", "5"),
+    ("triton/softmax.py:softmax_kernel", "wormhole", "in_ptr=randn:f32[64,96] out_ptr=zeros:f32[64,96]",
+     "in_stride=96 out_stride=96 n_cols=96", "BLOCK=128", "64", "0"),
+]
+RAGGED = CASES[:1]
+CASES += PLACED
 
 
 def matches(value, schema, root, where):
@@ -96,6 +104,13 @@ def run(*words, env=None):
     return done.stdout
 
 
+def refused(host, words, grid, arch, name, why):
+    """What the program says of a tensor that it cannot use where it is."""
+    done = subprocess.run([host, *words, *([f"grid={grid}"] if grid else []), "--place", name], capture_output=True, text=True,
+                          env={**os.environ, "FAKE_ARCH": arch})
+    return [] if done.returncode == 1 and why in done.stderr else [f"--place {name}: {done.returncode}, {done.stderr}"]
+
+
 def body_of(path):
     data = path.read_bytes()
     return data[10 + int.from_bytes(data[8:10], "little"):]
@@ -133,6 +148,17 @@ def check(case, folder, b):
     for name in written:
         if body_of(folder / f"{name}.got.npy") != body_of(folder / f"{name}.right.npy"):
             errors.append(f"{name} differs from what the model computes")
+    if case in PLACED:  # on the device before the launch, used where they are
+        places = [word for name in arrays for word in ("--place", name)]
+        for name in written:
+            (folder / f"{name}.got.npy").unlink()
+        run(program / "host", *words, *([f"grid={grid}"] if grid else []), *saved, *places, env={"FAKE_ARCH": arch, "FAKE_SEED": seed})
+        for name in written:
+            if body_of(folder / f"{name}.got.npy") != body_of(folder / f"{name}.right.npy"):
+                errors.append(f"{name} differs where tensors lie on the device")
+    elif case in RAGGED:
+        errors += refused(program / "host", words, grid, arch, list(arrays)[0], "leaves part of a tile")
+        errors += refused(program / "host", words, grid, arch, "nobody", "no array of f32 or bf16")
     if not outputs:
         errors.append("nothing is written")
     return errors

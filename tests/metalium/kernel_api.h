@@ -39,6 +39,7 @@ template <typename DSpecT> struct TensorAccessor {
 template <std::size_t CTA_OFFSET, std::size_t CRTA_OFFSET>
 TensorAccessor(const TensorAccessorArgs<CTA_OFFSET, CRTA_OFFSET> &, size_t) -> TensorAccessor<StubSpec>;
 
+uint64_t get_noc_addr(uint32_t addr, uint8_t noc = noc_index);
 uint64_t get_noc_addr(uint32_t noc_x, uint32_t noc_y, uint32_t addr, uint8_t noc = noc_index);
 template <typename DSpec>
 uint64_t get_noc_addr(const uint32_t id, const TensorAccessor<DSpec> &addrgen, uint32_t offset = 0, uint8_t noc = noc_index);

@@ -276,7 +276,7 @@ static bool make_array(tw_context *cx, const Program *p, int index, const char *
 
 /* Tenstorrent takes some programs only, and some arguments; it says why not. A block of AMD's GPUs has less shared memory. */
 static bool may_refuse(const char *target, tw_status status, const char *message) {
-    if (strncmp(target, "hip", 3) == 0) return message && strstr(message, "[shared-memory]");
+    if (strncmp(target, "hip", 3) == 0) return message && (strstr(message, "[shared-memory]") || strstr(message, "[ring-capacity]"));
     return strcmp(target, "tenstorrent") == 0 &&
            (status == TW_ERROR_SOURCE || status == TW_ERROR_UNSUPPORTED || status == TW_ERROR_ARGUMENT);
 }

@@ -32,7 +32,6 @@ typedef struct Writer {
     Shape shape;
     int count; /* elements of the shape */
     int names;
-    bool is_hip;    /* it has no library of functions but its own */
     bool any_order; /* the target has an order of its own, which sums and products of floats show: without these */
 } Writer;
 
@@ -514,14 +513,6 @@ static bool write_control(Writer *w) {
     return true;
 }
 
-/* Does target hip refuse the function? */
-static bool is_rare(const Writer *w, const char *name) {
-    static const char *const rare[] = {"lgamma", "tgamma", "bessel", "erfinv", "normcdf", "rcbrt", "rhypot"};
-    bool wide = strcmp(w->type, "f64") == 0 && (strstr(name, "pow") || strstr(name, "erfc"));
-    for (int i = 0; i < COUNT(rare); i++) wide = wide || strstr(name, rare[i]);
-    return w->is_hip && wide;
-}
-
 /* What functions give: not bits, but numbers close to the interpreter's. */
 static bool write_math(Writer *w) {
     static const char *const names[] = {
@@ -538,13 +529,11 @@ static bool write_math(Writer *w) {
     if (!is_float(w->type)) return false;
     two_inputs(w);
     for (int i = 0; i < COUNT(names); i++) {
-        if (is_rare(w, names[i])) continue;
         put(w, "  %%r%d = %s %%u ; %%s%d = %s %%s\n", i, names[i], i, names[i]);
         keep(w, "z", &w->shape, "r%d", i);
         keep(w, "z", &(Shape){0}, "s%d", i);
     }
     for (int i = 0; i < COUNT(two); i++) {
-        if (is_rare(w, two[i])) continue;
         put(w, "  %%t_%d = %s %%u, %%v\n", i, two[i]);
         keep(w, "z", &w->shape, "t_%d", i);
     }
@@ -635,8 +624,7 @@ static int run_one(tw_context *cx, Writer *w, const Family *f, const char *type,
     char name[120];
     snprintf(name, sizeof name, "%s %s", f->name, typed(type, shape));
     if (o->only && !strstr(name, o->only)) return 0;
-    w->is_hip = strncmp(o->target, "hip", 3) == 0;
-    w->any_order = is_float(type) && (w->is_hip || strncmp(o->target, "cuda", 4) == 0);
+    w->any_order = is_float(type) && (strncmp(o->target, "hip", 3) == 0 || strncmp(o->target, "cuda", 4) == 0);
     w->type = type;
     w->shape = *shape;
     w->count = elements(shape);

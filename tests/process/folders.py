@@ -6,6 +6,7 @@ a compiler or for a command of a shell; nothing appears outside of the folders t
 """
 import os
 import pathlib
+import resource
 import subprocess
 
 ADD = """
@@ -35,11 +36,14 @@ class Place:
         self.work.mkdir()
         (self.work / "k.py").write_text(ADD % self.count)  # never in a cache before
 
-    def run(self, environment, options=(), file="k.py"):
+    def run(self, environment, options=(), file="k.py", largest=None):
+        """largest: bytes of a file, as a disk that is full has it."""
+        limit = largest and (lambda: resource.setrlimit(resource.RLIMIT_FSIZE, (largest, largest)))
         kept = {"PATH": os.environ["PATH"], "HOME": str(self.work / "home"), **environment}
         kept = {name: value for name, value in kept.items() if value is not None}
         return subprocess.run([self.tilewright, "run", file, "--arg", "x=ones:f32[64]", "--arg", "n=60", "--grid", "1", *options],
-                              cwd=self.work, env=kept, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True, errors="replace", timeout=120)
+                              cwd=self.work, env=kept, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True, errors="replace", timeout=120,
+                              preexec_fn=limit)
 
     def expect(self, name, done, ok=True, words="", allowed=("k.py", "home")):
         right = done.returncode == (0 if ok else 1) and words in done.stdout
@@ -171,6 +175,15 @@ def compilers(p):
     p.expect("CC of spaces", p.run({"CC": "   "}), False, "CC is set to")
 
 
+def full_disks(p):
+    for largest in range(6 << 10, 17 << 10, 2 << 10):  # the sources fit, or not; what the compiler makes of them fits, or not
+        p.fresh()
+        done = p.run({"TILEWRIGHT_CACHE_DIR": "kept"}, largest=largest)
+        ok = done.returncode == 0
+        p.expect(f"files of {largest} bytes at most", done, ok, "" if ok else "no room to compile in", ("k.py", "home", "kept"))
+        p.rooms("full disk", p.work / "kept")
+
+
 def file_names(p):
     for odd in ODD:
         p.fresh()
@@ -181,6 +194,6 @@ def file_names(p):
 
 def main(tilewright, folder, say):
     place = Place(tilewright, folder, say)
-    for part in (odd_names, bad_caches, good_caches, compilers, file_names):
+    for part in (odd_names, bad_caches, good_caches, compilers, full_disks, file_names):
         part(place)
     return place.count, place.wrong

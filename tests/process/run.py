@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """run.py: nothing brings the process down, and nothing stays behind it.
 
-    tests/process/run.py [--bin DIR] [strays] [signals] [folders]
+    tests/process/run.py [--bin DIR] [strays] [signals] [moments] [folders]
 
 Each part is a file here with a main(tilewright, folder, say) that gives the number of cases and of failures.
 """
@@ -15,7 +15,7 @@ import time
 
 HERE = pathlib.Path(__file__).resolve().parent
 sys.path.insert(0, str(HERE))
-PARTS = ("strays", "signals", "folders")
+PARTS = ("strays", "signals", "moments", "folders")
 
 
 def main():

@@ -118,8 +118,6 @@ def hanging_compilers(t):
         if not await_that(started.exists):
             t.wrong += 1
             t.say(f"{name}: it was not started")
-        if numbers == [signal.SIGKILL]:
-            time.sleep(0.2)  # a compiler runs for a moment before the guard is told of it; one killed just then leaves it behind
         t.end(name, process, numbers)
 
 

@@ -172,3 +172,213 @@ def test_barriers_of_the_grid_and_functions_on_arrays():
 
     a = np.arange(64, dtype="float32")
     np.testing.assert_array_equal(run(shared, a, np.zeros(2, "float32"), np.zeros(64, "float32")), np.full(64, (6 + 134) / 2, "float32"))
+
+
+def compressed(a, bits):
+    """A matrix with two of four elements (of 32 bits: one of two) as what is kept and its places, `bits` in each number."""
+    group = 2 if a.itemsize == 4 else 4
+    groups = a.reshape(len(a), -1, group)
+    places = np.argsort(groups == 0, axis=2, kind="stable")[:, :, :group // 2]  # of those that are not 0, then of others
+    places.sort(axis=2)
+    kept = np.take_along_axis(groups, places, 2).reshape(len(a), -1)
+    word = np.where(places[:, :, 0] > 0, 14, 4) if group == 2 else places[:, :, 0] | places[:, :, 1] << 2
+    word = word.reshape(len(a), -1, bits // 4) << 4 * np.arange(bits // 4)
+    return kept, word.sum(2).astype(f"int{bits}")
+
+
+@pytest.mark.parametrize("dtype, bits, turned", [("float16", 16, False), ("float16", 8, True), ("float32", 16, False), ("int8", 32, False)])
+def test_sparse_products(dtype, bits, turned):
+    M, N, K, total = 16, 24, 64, "int32" if dtype == "int8" else "float32"
+    rng = np.random.default_rng(0)
+    a, b = rng.integers(1, 5, (M, K)).astype(dtype), rng.integers(-3, 4, (K, N)).astype(dtype)
+    group = 2 if dtype == "float32" else 4
+    strike = rng.permuted(np.tile(np.arange(group), (M, K // group, 1)), axis=2).reshape(M, K) < group // 2
+    a[strike] = 0
+    a[0] = 0
+    kept, places = compressed(a, bits)
+    if turned:
+        kept, places, b = (np.ascontiguousarray(each.T) for each in (kept, places, b))
+
+    @T.prim_func
+    def product(A: T.Tensor(kept.shape, dtype), E: T.Tensor(places.shape, f"int{bits}"), B: T.Tensor(b.shape, dtype), C: T.Tensor((M, N), total)):
+        with T.Kernel(1, threads=128):
+            x, e = T.alloc_shared(kept.shape, dtype), T.alloc_shared(places.shape, f"int{bits}")
+            y, c = T.alloc_shared(b.shape, dtype), T.alloc_fragment((M, N), total)
+            T.copy(A, x)
+            T.copy(E, e)
+            T.copy(B, y)
+            T.clear(c)
+            T.gemm_sp(x, e, y, c, transpose_A=turned, transpose_E=turned, transpose_B=turned)
+            T.copy(c, C)
+
+    want = a.astype("float64") @ (b.T if turned else b).astype("float64")
+    np.testing.assert_array_equal(run(product, kept, places, b, np.zeros((M, N), total)), want)
+    from tilewright.tilelang.cuda.intrinsics.sparse_layout import get_e_factor
+    assert places.size * get_e_factor(T.dtype(dtype), f"int{bits}") == a.size
+
+
+@pytest.mark.parametrize("target", ["cpu", "interp"])
+def test_the_rest_of_the_functions(target):
+    names = {"asin": np.arcsin, "acos": np.arccos, "asinh": np.arcsinh, "atanh": np.arctanh, "acosh": lambda x: np.arccosh(x + 1), "__exp": np.exp, "__exp10": lambda x: 10**x,
+             "__log": np.log, "__log2": np.log2, "__log10": np.log10, "__sin": np.sin, "__cos": np.cos, "__tan": np.tan, "fast_rcp": lambda x: 1 / x, "fmod": lambda x: np.fmod(-7 * x, 0.3)}
+    count = len(names)
+
+    @T.prim_func
+    def all_of_them(A: T.Tensor((32, ), "float32"), N: T.Tensor((32, ), "int32"), B: T.Tensor((count, 32), "float32"), Q: T.Tensor((2, 32), "int32")):
+        with T.Kernel(1, threads=32):
+            for i in T.Parallel(32):
+                for k, name in enumerate(names):
+                    if name == "fmod":
+                        B[k, i] = T.fmod(-7 * A[i], 0.3)
+                    elif name == "acosh":
+                        B[k, i] = T.acosh(A[i] + 1)
+                    else:
+                        B[k, i] = getattr(T, name)(A[i])
+                Q[0, i] = T.truncdiv(N[i], 3)
+                Q[1, i] = T.truncmod(N[i], -5)
+
+    a, n = np.random.default_rng(0).uniform(0.05, 0.95, 32).astype("float32"), np.arange(-16, 16, dtype="int32")
+    b, q = np.zeros((count, 32), "float32"), np.zeros((2, 32), "int32")
+    tilelang.compile(all_of_them, target=target)(a, n, b, q)
+    np.testing.assert_allclose(b, [function(a.astype("float64")) for function in names.values()], rtol=2e-5, atol=2e-6)
+    np.testing.assert_array_equal(q, [np.trunc(n / 3), n - np.trunc(n / -5) * -5])
+
+
+@pytest.mark.parametrize("target", ["cpu", "interp"])
+def test_copies_that_repeat_and_places(target):
+
+    @T.prim_func
+    def places(A: T.Tensor((1, 33), "float32"), S: T.Tensor((20, ), "float32"), B: T.Tensor((20, 33), "float32"), I: T.Tensor((2, 20), "int32")):
+        with T.Kernel(1, threads=96):
+            x, s = T.alloc_fragment((20, 33), "float32"), T.alloc_shared((20, 1), "float32")
+            y = T.alloc_shared((20, 33), "float32")
+            most, least = T.alloc_fragment((20, ), "int32"), T.alloc_fragment((20, 1), "int32")
+            T.copy(A, x)
+            T.copy(S, s[:, 0])
+            T.copy(s, y)
+            for i, j in T.Parallel(20, 33):
+                x[i, j] = T.abs(x[i, j] - y[i, j])
+            T.reduce_argmax(x, most, dim=1)
+            T.reduce_argmin(x, least)
+            T.copy(most, I[0, :])
+            T.copy(least[:, 0], I[1, :])
+            T.copy(x, B)
+
+    a = np.random.default_rng(0).integers(-9, 10, (1, 33)).astype("float32")
+    s, b, places_of = np.arange(-10, 10).astype("float32"), np.zeros((20, 33), "float32"), np.zeros((2, 20), "int32")
+    tilelang.compile(places, target=target)(a, s, b, places_of)
+    want = np.abs(a - s[:, None])
+    np.testing.assert_array_equal(b, want)
+    np.testing.assert_array_equal(places_of, [want.argmax(1), want.argmin(1)])
+
+
+def test_dicts_of_the_program():
+    """As keywords of a loop, and by their items."""
+    how, rows = {"num_stages": 2}, {3: 1.5, 1: -2.0}
+
+    @T.prim_func
+    def filled(A: T.Tensor((4, 16), "float32"), B: T.Tensor((4, 16), "float32")):
+        with T.Kernel(1, threads=32):
+            x = T.alloc_shared((16, ), "float32")
+            for i in T.Pipelined(4, **how):
+                T.copy(A[i, :], x)
+                T.copy(x, B[i, :])
+            for row, value in rows.items():
+                T.fill(B[row, 0:len(rows.keys())], value)
+
+    a = np.random.default_rng(0).standard_normal((4, 16)).astype("float32")
+    want = a.copy()
+    want[3, :2], want[1, :2] = 1.5, -2
+    np.testing.assert_array_equal(run(filled, a, np.zeros((4, 16), "float32")), want)
+
+
+@pytest.mark.parametrize("target", ["cpu", "interp"])
+def test_parallel_loops_of_a_thread(target):
+    """Over the thread's own tiles each thread does all iterations; over the block's they are dealt out."""
+
+    @T.prim_func
+    def scaled(A: T.Tensor((32, 8), "float32"), B: T.Tensor((32, 8), "float32"), S: T.Tensor((32, ), "float32")):
+        with T.Kernel(1, threads=32):
+            tx = T.get_thread_binding()
+            x, y = T.alloc_local((8, ), "float32"), T.alloc_local((1, ), "float32")
+            shared = T.alloc_shared((32, 8), "float32")
+            for v in T.vectorized(8):
+                x[v] = A[tx, v]
+            y[0] = S[tx]
+            for v in T.Parallel(8):
+                x[v] *= y[0]
+            for i, j in T.Parallel(2, 4):
+                z = x[4 * i + j] + 1
+                if j > 0:
+                    x[4 * i + j] = z
+            for v in T.vectorized(8):
+                shared[tx, v] = x[v]
+            T.sync_threads()
+            for i, j in T.Parallel(32, 8):
+                B[i, j] = shared[i, j] * 2
+
+    rng = np.random.default_rng(0)
+    a, s, b = rng.standard_normal((32, 8)).astype("float32"), rng.standard_normal(32).astype("float32"), np.zeros((32, 8), "float32")
+    tilelang.compile(scaled, target=target)(a, b, s)
+    want = a * s[:, None]
+    want[:, np.arange(8) % 4 > 0] += 1
+    np.testing.assert_array_equal(b, want * 2)
+
+
+@pytest.mark.parametrize("left, right", [("int8", "float16"), ("float32", "int16"), ("uint8", "float32")])
+def test_products_of_a_float_and_an_integer(left, right):
+
+    @T.prim_func
+    def mixed(A: T.Tensor((32, 32), left), B: T.Tensor((32, 32), right), C: T.Tensor((32, 32), "float32")):
+        with T.Kernel(1, threads=128):
+            a, b, c = T.alloc_shared((32, 32), left), T.alloc_shared((32, 32), right), T.alloc_fragment((32, 32), "float32")
+            T.clear(c)
+            T.copy(A, a)
+            T.copy(B, b)
+            T.gemm(a, b, c)
+            T.copy(c, C)
+
+    rng = np.random.default_rng(0)
+    a, b = (rng.integers(0 if each == "uint8" else -100, 101, (32, 32)).astype(each) for each in (left, right))
+    np.testing.assert_array_equal(run(mixed, a, b, np.zeros((32, 32), "float32")), a.astype("float64") @ b.astype("float64"))
+
+
+def test_products_that_would_lose_numbers_are_refused():
+
+    @T.prim_func
+    def mixed(A: T.Tensor((32, 32), "int32"), C: T.Tensor((32, 32), "float32")):
+        with T.Kernel(1, threads=128):
+            a, b, c = T.alloc_shared((32, 32), "int32"), T.alloc_shared((32, 32), "float32"), T.alloc_fragment((32, 32), "float32")
+            T.clear(c)
+            T.clear(b)
+            T.copy(A, a)
+            T.gemm(a, b, c)
+            T.copy(c, C)
+
+    with pytest.raises(tilelang.CompilationError, match="an integer factor that their type holds"):
+        tilelang.compile(mixed)
+
+
+@pytest.mark.parametrize("target", ["cpu", "interp"])
+def test_tensors_seen_as_narrower_types(target):
+    """What is written by one name is there by the other."""
+
+    @T.prim_func
+    def bytes_of(D: T.Tensor((64, 32), "int32"), C: T.Tensor((64, 32), "float32"), E: T.Tensor((64, 128), "uint8")):
+        with T.Kernel(1, threads=128):
+            d, f = T.view(D, (64, 128), dtype="uint8"), T.view(D, dtype="float32")
+            for i, j in T.Parallel(64, 128):
+                d[i, j] = j
+            for i, j in T.Parallel(64, 32):
+                C[i, j] = f[i, j]
+            for i, j in T.Parallel(64, 32):
+                D[i, j] = D[i, j] + 0x01010101
+            s = T.alloc_shared((64, 128), "uint8")
+            T.copy(d, s)
+            T.copy(s, E)
+
+    d, c, e = np.zeros((64, 32), "int32"), np.zeros((64, 32), "float32"), np.zeros((64, 128), "uint8")
+    tilelang.compile(bytes_of, target=target)(d, c, e)
+    want = np.tile(np.arange(128, dtype="uint8"), (64, 1))
+    np.testing.assert_array_equal(c.view("uint8"), want)
+    np.testing.assert_array_equal(e, want + 1)

@@ -83,6 +83,25 @@ static void test_containers(Arena *arena) {
     CHECK(arena->total == before);
 }
 
+/* The fix of a message is its own, or what an argument brought; quoted text is left as it is. */
+static void test_fixes(Arena *arena) {
+    static const struct {
+        const char *format, *message, *whole, *fix;
+    } cases[] = {
+        {"%s", "no way", "no way", ""},
+        {"%s", "no way" FIX "write it", "no way; write it", "write it"},
+        {"%s" FIX "use cpu", "no way" FIX "write it" FIX "use cpu", "no way; write it; use cpu", "use cpu"},
+        {"%s" FIX "give %s%s", "no" FIX "give n" FIX "did you mean m?", "no; give n; did you mean m?", "give n; did you mean m?"},
+        {"`%s` is bad" FIX "delete it", "`\001` is bad" FIX "delete it", "`\001` is bad; delete it", "delete it"},
+    };
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        const char *fix;
+        CHECK_TEXT(text_open_fix(arena, cases[i].format, arena_string(arena, cases[i].message, strlen(cases[i].message)), &fix),
+                   cases[i].whole);
+        CHECK_TEXT(fix, cases[i].fix);
+    }
+}
+
 static void test_diagnostics(Arena *arena) {
     SourceMap sources;
     Diag diag;
@@ -135,6 +154,7 @@ int main(void) {
     if (!TRAP_ARM(&trap)) return 2;
     test_grow(&arena);
     test_containers(&arena);
+    test_fixes(&arena);
     test_diagnostics(&arena);
     arena_free(&arena);
     return check_done();

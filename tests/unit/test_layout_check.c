@@ -24,7 +24,7 @@ static const Spoilt cases[] = {
     {"lean", "", "", NULL},
     {"indexed", "", "", NULL},
     /* who multiplies what */
-    {"matmul", "grid=[2,1]", "grid=[1,2]", "lie as `grid=[2,1]` over its sum"},
+    {"matmul", "grid=[2,1]", "grid=[1,2]", "its sum must live as"},
     {"matmul", "grid=[2,1]", "grid=[2]", "lie as `grid=[2,1]` over its sum"},
     {"matmul", ", grid=[2,1]", "", "lie as `grid=[2,1]` over its sum"},
     /* a layout by itself */

@@ -222,14 +222,14 @@ static void test_messages(void) {
          "1:1: error: `print` is a function; put its arguments in parentheses [print-statement]\n"},
         {"f(a=1, b)\n", "1:8: error: a positional argument cannot follow a named one; put it "
                         "before, or name it [argument-order]\n"},
-        {"f(a b)\n", "1:5: error: `,` or `)` is expected before a name; two expressions side by "
-                     "side need a comma or an operator [missing-comma]\n"
+        {"f(a b)\n", "1:5: error: `,` or `)` is expected before a name; write a comma or an "
+                     "operator between two expressions [missing-comma]\n"
                      "1:2: note: `(` was opened here\n"},
         {"class = 3\n", "1:7: error: a name is expected here, but `=` stands there [syntax]\n"},
         {"else:\n    x\n", "1:1: error: `else` belongs to no `if`, loop or `try`; align it with "
                            "the statement that it continues [syntax]\n"},
         {"try:\n    x\ny\n",
-         "1:1: error: `try` needs an `except` or a `finally` at its own indentation [syntax]\n"},
+         "1:1: error: `try` has no `except` and no `finally`; add one at the indentation of `try` [syntax]\n"},
         {"x = 5abc\nx = 017\n", "1:5: error: `5abc` is not a number; digits may have single `_` "
                                 "between them, and an operator or space must follow [bad-number]\n"
                                 "2:5: error: an integer has no leading zeros; drop them, or write "
@@ -270,7 +270,7 @@ static void test_messages(void) {
         {"x = 'a' b'c'\n",
          "1:5: error: bytes and text cannot be joined; give all parts the same prefix [string]\n"},
         {"f(x for x in y, 1)\n", "1:3: error: a generator beside other arguments needs its own "
-                                 "parentheses [generator-argument]\n"},
+                                 "parentheses; write ((x for x in ..), other) [generator-argument]\n"},
         {"match x:\n    case 1 + 2: pass\n    case a.b.c(): pass\nx = )\n",
          "4:5: error: `)` closes nothing; delete it, or write the `(` that it belongs to "
          "[unmatched-bracket]\n"

@@ -313,7 +313,7 @@ static void test_reasons(void) {
          "a volatile load"},
         {BODY("parallel %i in 8 { %x = tload<wrap=[0]> %T, [%i] : f32 ; bstore %B, [%i, 0], %x }"), "~for %i",
          "wraps around"},
-        {BODY("parallel %i in 8 { print %i }"), "~for %i", "`print` inside an element loop is not raised"},
+        {BODY("parallel %i in 8 { print %i }"), "~for %i", "`print` cannot stand inside of an element loop here"},
         {BODY("parallel %i in 8 { %x = while (%a = %i) { %c = cmp<lt> %a, 5 ; test %c, %a } do (%b) { %d = add %b, 2 ; "
               "yield %d }\n    %f = cast %x : f32 ; tstore %T, [%i], %f }"),
          "~for %i", "`while`"},

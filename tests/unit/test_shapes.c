@@ -211,7 +211,7 @@ static void test_messages(tw_context *cx) {
         {0, 6, "argument `A`: kernel `copy` declares f32[64, 32], the array given is f32[8, 8]"},
         {0, 2,
          "argument `A`: kernel `copy` takes row-major arrays without gaps, the array given is f32[64, 32] with strides 1, "
-         "64: pass a copy"},
+         "64; pass a copy"},
         {0, 16, "argument `A`: kernel `copy` declares f32[64, 32], the array given is f32[]"},
         {1, 15, "argument `g.A`: kernel `copy` declares f32[64, 32], the array given is f32[32]"},
         {1, 17, "argument `g.A`: kernel `copy` declares f32[64, 32], the array given is f32[2, 64, 32]"},

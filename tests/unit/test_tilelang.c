@@ -191,6 +191,12 @@ static void test_indices(void) {
         {LOOP("32, 16", "S[-33, j] = 1.0"), "~index -33 lies before the first element of tile f16[32,16]"},
         {LOOP("33, 16", "S[i, j] = 0.0"), "~index 1 takes 0 .. 32 here"},
         {LOOP("32, 16", "S[bx * 17 + i, j] = 1.0"), "~index 1 takes 0 .. 48 here"},
+        {LOOP("32, 16", "A[i, j] = S[i, j ^ 16]"), "~index 2 takes 16 .. 31 here"},
+        {LOOP("32, 16", "A[i, j] = S[i, (j * 2) % 17]"), "~index 2 takes 0 .. 16 here"},
+        {LOOP("32, 16", "A[i, j] = S[(i * i) // 30, j]"), "~index 1 takes 0 .. 32 here"},
+        {LOOP("32, 16", "A[i, j] = S[i, T.if_then_else(j > 3, j + 1, 0)]"), "~index 2 takes 0 .. 16 here"},
+        {LOOP("32, 16", "S[i, T.max(j - 1, -1)] = 1.0"), "~index 2 takes -1 .. 14 here"},
+        {BODY "        for k in T.serial(1, 32, 2):\n            S[(k ^ 1) * 2 // 2, 0] = 1.0\n            S[k % 2 * 32, 0] = 2.0\n", "~k.py:8:15: error: index 1 takes 32 .. 32 here"},
         {LOOP("32, 16", "A[i, j] = T.if_then_else(S[i, j] > 0, S[i, 16], 1.0)"), "~index 2 takes 16 .. 16 here"},
         {BODY "        T.copy(A[0:16, 0:16], S[24:40, 0:16])\n", "~index 1 takes 24 .. 39 here"},
         {BODY "        T.copy(A[0:32, 0:16], S[1, 0])\n", "~index 1 takes 1 .. 32 here"},
@@ -207,6 +213,10 @@ static void test_indices(void) {
         LOOP("32, 16", "A[i, j] = S[i - i, -1]"),
         LOOP("31, 16", "A[i, j] = S[i + 1, j // 2] + S[31, (j + 5) % 16]"),
         LOOP("0, 16", "S[i + 99, j] = 1.0"),
+        LOOP("32, 16", "A[i, j] = S[i ^ 31, (j * 2) % 16] + S[T.min(i + 1, 31), T.max(j - 1, 0)] + S[i * i // 31, 0]"),
+        LOOP("64, 16", "A[i, j] = T.if_then_else(i < 32, S[i * i % 64, j], 0.0)"),
+        BODY "        for k in T.serial(4):\n            S[(k ^ 1) * 8 + k // 3 + 7, 0] = 1.0\n        T.copy(S, A[0, 0])\n",
+        BODY "        for k in T.serial(0, 32, 2):\n            S[k ^ 31, k % 2 * 16] = 1.0\n        T.copy(S, A[0, 0])\n",
         BODY "        T.clear(S)\n        for k in T.serial(2, 2):\n            S[k + 40, 0] = 1.0\n        T.copy(S, A[0, 0])\n",
         BODY "        T.copy(A[bx * 8 : (bx + 1) * 8, 0:16], S[by * 8 : by * 8 + 8, 0:16])\n        T.copy(S[0:8, :], A[0:8, -16:])\n",
     };
@@ -235,10 +245,10 @@ static void test_meanings(void) {
     lowered("import tilelang.language as T\n@T.prim_fun\n@T.prim_func\ndef f(A: T.Tensor((4,), \"float16\")):\n    pass\n", "", "~; did you mean `prim_func`?");
 #define GEMM(policy) HEAD "    with T.Kernel(1) as bx:\n        S = T.alloc_shared((16, 16), \"float16\")\n        T.clear(S)\n        T.gemm(S, S, S, policy=" policy ")\n        T.copy(S, A[0, 0])\n"
     lowered(GEMM("T.GemmWarpPolicy.FullRow"), "", "~dot");
-    lowered(GEMM("T.GemmWarpPolicy.FulRow"), "", "~`T.GemmWarpPolicy.FulRow` is no policy; it is one of Square, FullRow, FullCol");
+    lowered(GEMM("T.GemmWarpPolicy.FulRow"), "", "~`T.GemmWarpPolicy.FulRow` is no policy; write one of Square, FullRow, FullCol");
     lowered(GEMM("\"nonsense\""), "", "~\"nonsense\" is no policy");
     lowered(BODY "        T.copy(A[0, 0], S, eviction_policy=\"evict_fist\")\n", "", "~\"evict_fist\" is no eviction policy");
-    lowered(BODY "        T.use_swizzle(4, order=\"rows\")\n", "", "~\"rows\" is no order; it is one of row, column, mlx");
+    lowered(BODY "        T.use_swizzle(4, order=\"rows\")\n", "", "~\"rows\" is no order; write one of row, column, mlx");
     lowered(BODY "        T.alloc_shared((4,), \"float16\", scope=\"shard\")\n", "", "~\"shard\" is no scope");
 #define SIZES(line) "import tilelang.language as T\n" line "\n@T.prim_func\ndef f(A: T.Tensor((M, N), \"float16\")):\n    with T.Kernel(1) as bx:\n        A[M - 1, N - 1] = 1.0\n"
     lowered(SIZES("M, N = 100, 130"), "", "~[99, 129]");

@@ -392,8 +392,8 @@ static void test_messages(void) {
          "    5 |     x = tl.arange(0, n)\n      |                      ^\n"},
         {"    x = tl.arange(0, 8) + tl.arange(0, 4)\n    y = x + 1\n",
          "k.py:5:9: error: the shapes of int32[8] and int32[4] do not fit; extents must be equal "
-         "or 1 (add axes with "
-         "[:, None], or tl.broadcast_to) [shapes]\n"
+         "or 1; add axes with "
+         "[:, None], or use tl.broadcast_to [shapes]\n"
          "    5 |     x = tl.arange(0, 8) + tl.arange(0, 4)\n      |         "
          "^~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~\n"},
         {"    a = 0\n    for k in range(n):\n        a += s\n",

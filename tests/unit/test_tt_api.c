@@ -54,7 +54,7 @@ static void check_artifacts(const tw_kernel *k) {
                 text = tw_kernel_artifact_text(k, i, NULL);
         CHECK(text != NULL);
         if (text && n == 3)
-            CHECK(strstr(text, "\"schema\": \"tilewright-tensix-plan-1\"") &&
+            CHECK(strstr(text, "\"schema\": \"tilewright-tensix-plan-2\"") &&
                   strstr(text, "\"policy\": \""));
     }
 }

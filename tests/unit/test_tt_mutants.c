@@ -24,7 +24,7 @@ enum { PROGRAMS = 2, MOST_MUTANTS = 400, SEEDS = 8 };
 static const char *const texts[PROGRAMS] = {tt_matmul, softmax};
 
 /* Calls whose absence the model must see; the others compute numbers, or are made twice without harm. */
-static const char *const needed[] = {"cb_", "tile_regs_", "noc_async_read", "noc_async_write_barrier", "tw_share", "tw_write_scaler",
+static const char *const needed[] = {"cb_", "tile_regs_", "noc_async_read", "tw_read_page", "noc_async_write_barrier", "tw_share", "tw_write_scaler",
                                      "copy_tile", "matmul_", "reduce_", "unary_bcast_init", "pack_tile", "compute_kernel_hw_startup",
                                      "exp_tile_init", "sub_binary_tile_init", "div_binary_tile_init", "add_", "reconfig_", "pack_reconfig"};
 static const char *const twice[] = {"cb_push_back", "cb_pop_front", "tile_regs_", "pack_tile("};

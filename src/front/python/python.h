@@ -382,6 +382,7 @@ Val py_live_lookup(Lower *l, void *scope, const char *name, Range range);
 Val py_live_attribute(Lower *l, const Host *of, const char *attr, Range range);
 Val py_live_call(Lower *l, const Host *function, const PyNode *call);
 /* Calls a method of a host object on constants. */
+Val py_live_dict(Lower *l, Val v, Range range); /* a dict of the program as one of ours; else v itself */
 Val py_live_method(Lower *l, const Host *of, const char *name, const Val *args, int count, Range range);
 /* The full name of a dotted name, NULL if it is none. */
 const char *py_live_path(const FrontUnit *unit, void *scope, const PyNode *node, Arena *arena);

@@ -206,7 +206,7 @@ static Val dummy_in(Lower *l, Branches *br, int side, Val like) {
     return v;
 }
 
-static const char one_branch[] = "it is assigned in only one branch of an `if`; give it a value before";
+static const char one_branch[] = "it is assigned in only one branch of an `if`" FIX "give it a value before";
 
 static Val value_in(const Locals *locals, const char *name) {
     const Local *local = local_in(locals, name);

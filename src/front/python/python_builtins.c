@@ -71,6 +71,7 @@ Val py_library_attribute(Lower *l, const char *path, const char *attr) {
 }
 
 Val py_iterable(Lower *l, Val v, Range range) {
+    if (v.kind == VAL_HOST && l->domain->host_in_kernels) v = py_live_dict(l, v, range);
     if (v.kind == VAL_TUPLE || v.kind == VAL_ERROR) return v;
     if (v.kind == VAL_LIST) return val_tuple(l, val_items(v), val_count(v));
     if (v.kind == VAL_DTYPE && l->domain->same) v = val_str(l->domain->elem_name(v.dtype->elem)); /* it is its name */

@@ -195,6 +195,7 @@ static bool bind_keyword(Lower *l, const Params *params, Bound *bound, const PyN
     }
     Val v = py_eval(l, value);
     if (name) return bind_named(l, params, bound, name, v, value->range, keyword->range);
+    if (v.kind == VAL_HOST) v = py_live_dict(l, v, value->range);
     if (v.kind != VAL_DICT && !val_failed(v))
         py_error(l, DIAG_EVAL_OPERAND, keyword->range, "**", val_describe(l, v), "");
     bool good = v.kind == VAL_DICT;

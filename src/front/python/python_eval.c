@@ -76,7 +76,8 @@ static bool is_assigned_elsewhere(Lower *l, const PyNode *node) {
     py_error(
         l, DIAG_EVAL_UNBOUND, node->range, node->Name.id,
         arena_printf(l->arena,
-                     "it is assigned at line %d%s, which does not run before this with these arguments; assign it on "
+                     "it is assigned at line %d%s, which does not run before this with these arguments"
+                     FIX "assign it on "
                      "every path that leads here",
                      place.line, b.first->range.begin > node->range.begin ? ", below" : ""));
     return true;

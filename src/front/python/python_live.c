@@ -288,6 +288,24 @@ Val py_live_method(Lower *l, const Host *of, const char *name, const Val *args, 
     return v.kind == VAL_UNBOUND ? val_none : v;
 }
 
+Val py_live_dict(Lower *l, Val v, Range range) {
+    const FrontResolver *host = l->unit->resolver;
+    FrontObject method = {0};
+    host->attribute(host->user, v.host->handle, "items", &method);
+    if (method.kind != FRONT_OBJECT_HOST) return v;
+    Val pairs = py_live_method(l, v.host, "items", NULL, 0, range);
+    if (pairs.kind != VAL_TUPLE) return val_failed(pairs) ? pairs : v;
+    Val *items = ARENA_ARRAY(l->arena, Val, 2 * (size_t)pairs.count + 1);
+    for (int i = 0; i < pairs.count; i++) {
+        if (pairs.items[i].kind != VAL_TUPLE || pairs.items[i].count != 2) return v;
+        items[2 * i] = pairs.items[i].items[0];
+        items[2 * i + 1] = pairs.items[i].items[1];
+    }
+    Val out = val_list(l, items, 2 * pairs.count);
+    out.kind = VAL_DICT;
+    return out;
+}
+
 /* --- dotted names, before any kernel is lowered --- */
 
 static bool find_path(const FrontUnit *unit, void *scope, const PyNode *node, Arena *arena, FrontObject *out) {

@@ -117,7 +117,7 @@ static bool collect_carried(Lower *l, const Carried *carried, Range range, Refs 
 
 /* --- around every loop --- */
 
-static const char loop_only[] = "it is first assigned inside a loop; give it a value before the loop";
+static const char loop_only[] = "it is first assigned inside a loop" FIX "give it a value before the loop";
 
 static void enter_loop(Lower *l) {
     int depth = ++l->frame->loops;

@@ -279,6 +279,9 @@ const char *tc_near(Tc *tc, const char *wrong, const char *const *names, size_t 
 /* tilec_number.c */
 Scalar tc_int(Tc *tc, int64_t value);
 bool tc_is_constant(const Tc *tc, Scalar s, int64_t *value); /* the same for all active threads, and a literal */
+/* 0 .. most, as far as constants and counted loops tell; *outside: a value that it takes and that is not. */
+bool tc_inside(const Tc *tc, Scalar index, int64_t most, int64_t *outside);
+bool tc_in_range(Tc *tc, Scalar index, int64_t most, Range range); /* the same; false, and said */
 Scalar tc_convert(Tc *tc, Scalar s, const TcType *type, Range range);
 Scalar tc_binary(Tc *tc, CTok op, Scalar a, Scalar b, Range range);
 const TcType *tc_common_type(Scalar a, Scalar b); /* C's usual arithmetic conversions */

@@ -236,7 +236,7 @@ static Expr unknown_operation(Tc *tc, const CNode *node, const char *name) {
     int warps;
     const char *base = strip_scope(name, &scope, &warps);
     if (tc_is_builtin(base)) /* none of a single thread is one of a group */
-        return TC_FAIL(tc, TC_UNKNOWN_OP, node->range, name, arena_printf(tc->arena, "; write `%s` alone", base));
+        return TC_FAIL(tc, TC_UNKNOWN_OP, node->range, name, arena_printf(tc->arena, FIX "write `%s` alone", base));
     *VEC_PUSH(&names, tc->arena) = "shared_alloc";
     *VEC_PUSH(&names, tc->arena) = "tile_view";
     *VEC_PUSH(&names, tc->arena) = "subtile";

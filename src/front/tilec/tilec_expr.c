@@ -150,8 +150,7 @@ static Expr index_expr(Tc *tc, const CNode *node) {
     Lvalue *lv = &base.lvalue;
     int64_t constant;
     bool known = tc_is_constant(tc, index, &constant);
-    if (known && (constant < 0 || constant >= type->count))
-        return TC_FAIL(tc, TC_INDEX_RANGE, node->kids[1]->range, (long long)constant, (long long)type->count - 1);
+    if (!tc_in_range(tc, index, type->count - 1, node->kids[1]->range)) return failure(node->range);
     base.kind = X_PLACE;
     base.range = node->range;
     bool one = lv->place->block || lv->place->buffer || lv->place->by_field || lv->index_count;

@@ -57,7 +57,7 @@ static bool own(const Seen *a, const Seen *b) {
 
 /* A thread of the only warpgroup loads: what it has begun is there when the semaphore says so. */
 static void load_own(Race *r, const TcEvent *event) {
-    if (r->tc->threads > 128) return; /* roles: pass/merge/merge_check.c */
+    if (r->tc->threads > 128) return; /* roles: ir/roles_check.c */
     Flight f = {.kind = EVENT_OWN_LOAD, .stamp = ++r->stamp, .event = event, .semaphore = event->place};
     f.which = event->rank ? race_number(r, event->at[0], NULL) : 0;
     f.part[2] = seen_of(r, event->d);

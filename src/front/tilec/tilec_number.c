@@ -8,6 +8,7 @@
  * thread part survives
  * +, - and * by a constant; anything else needs both sides to be constants. */
 #include "front/tilec/tilec.h"
+#include "ir/ends.h"
 
 static int64_t wrap(Elem elem, int64_t value) {
     int bits = elem_info[elem].bits;
@@ -43,6 +44,53 @@ bool tc_is_constant(const Tc *tc, Scalar s, int64_t *value) {
         first = false;
     }
     return true;
+}
+
+/* The variable of a counted loop. */
+static bool loop_variable(const void *user, Ref ref, EndsVariable *out, bool *known) {
+    const Kernel *k = user;
+    const Value *v = ir_value(k, ref);
+    const Op *loop = !v->op && v->region && v->index == 0 ? v->region->owner : NULL;
+    if (!loop || loop->code != OP_FOR) return false;
+    *out = (EndsVariable){.ref = ref, .step = 1};
+    *known = ir_const_int(k, loop->operands[0], &out->lo) && ir_const_int(k, loop->operands[1], &out->hi) &&
+             ir_const_int(k, loop->operands[2], &out->step) && out->step > 0 && out->hi > out->lo;
+    if (*known) out->hi = out->lo + (out->hi - 1 - out->lo) / out->step * out->step;
+    return true;
+}
+
+/* Does it happen in each trip of the loops around? */
+static bool is_unconditional(const Tc *tc) {
+    for (const Op *op = tc->b.region->owner; op; op = op->parent ? op->parent->owner : NULL)
+        if (op->code == OP_IF || op->code == OP_WHILE) return false;
+    return true;
+}
+
+bool tc_inside(const Tc *tc, Scalar index, int64_t most, int64_t *outside) {
+    int64_t lo, hi, least = 0, largest = 0;
+    bool first = true;
+    if (tc_is_constant(tc, index, &lo))
+        hi = lo;
+    else if (index.ref == REF_NONE || index.open || index.lost || !is_unconditional(tc) ||
+             !ends_by_places(tc->kernel, &index.ref, &(int64_t){1}, 1, 0, loop_variable, tc->kernel, &lo, &hi))
+        return true;
+    else
+        for (int t = 0; t < tc->threads && index.lanes; t++) {
+            if (!tc->active[t]) continue;
+            if (first || index.lanes[t] < least) least = index.lanes[t];
+            if (first || index.lanes[t] > largest) largest = index.lanes[t];
+            first = false;
+        }
+    lo += least, hi += largest;
+    *outside = lo < 0 ? lo : hi;
+    return lo >= 0 && hi <= most;
+}
+
+bool tc_in_range(Tc *tc, Scalar index, int64_t most, Range range) {
+    int64_t outside;
+    if (tc_inside(tc, index, most, &outside)) return true;
+    TC_ERROR(tc, TC_INDEX_RANGE, range, (long long)outside, (long long)most);
+    return false;
 }
 
 /* A number whose thread part is `lanes`; a table of equal entries is folded away. */

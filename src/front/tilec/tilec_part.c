@@ -111,13 +111,13 @@ Expr tc_part_expr(Tc *tc, const CNode *node, const char *name) {
         int64_t known;
         if (!tc_number(tc, node->kids[3 + d], &index)) return failure(node->range);
         if (elem_is_float(index.type->elem)) return TC_FAIL(tc, TC_INTEGERS_ONLY, node->kids[3 + d]->range, name);
-        bool outside = tc_is_constant(tc, index, &known) && (known < 0 || known >= all[d] / part[d]);
+        bool outside = !tc_inside(tc, index, all[d] / part[d] - 1, &known);
         if (all[d] % part[d] || outside || (d == 0 && own_rows && part[0] != all[0]) || lv->is_view)
             return TC_FAIL(tc, TC_PART, node->range, type->name, from->name,
                            lv->is_view       ? "take the part of the tile that is viewed"
                            : all[d] % part[d] ? "it must fit a whole number of times"
                            : outside          ? "its place lies outside"
-                                              : "the rows of a register tile lie in several warps; take columns");
+                                              : "the rows of a register tile lie in several warps" FIX "take columns");
         index = tc_binary(tc, CT_STAR, index, tc_int(tc, part[d]), node->range);
         lv->part[d] = lv->part_count ? tc_binary(tc, CT_PLUS, lv->part[d], index, node->range) : index;
     }
@@ -137,9 +137,8 @@ Expr tc_element_expr(Tc *tc, Expr base, Scalar index, const CNode *node) {
                        type->level == TC_SHARED ? "elements of a template's blocks and of views"
                                                 : "elements of registers, which are spread over threads",
                        "copy the tile to a shared one, and take the element there");
-    int64_t constant, most = (type->rank == 1 ? type->cols : type->rows) - 1;
-    if (tc_is_constant(tc, index, &constant) && (constant < 0 || constant > most))
-        return TC_FAIL(tc, TC_INDEX_RANGE, node->kids[1]->range, (long long)constant, (long long)most);
+    if (!tc_in_range(tc, index, (type->rank == 1 ? type->cols : type->rows) - 1, node->kids[1]->range))
+        return failure(node->range);
     if (type->rank == 2) {
         TcType *row = ARENA_NEW(tc->arena, TcType);
         *row = *type;

@@ -11,7 +11,7 @@
  *
  * Bounds: a loop makes MOST_TRIPS trips, or as many as are known, one at least; under a condition that is not known
  * both ways are possible. What only the run knows (an extent, a block's number) is given numbers in SEEDS different
- * ways; an error is what is one in all of them. Warpgroups against each other: pass/merge/merge_check.c. */
+ * ways; an error is what is one in all of them. Warpgroups against each other: ir/roles_check.c. */
 #include "front/tilec/tilec_race.h"
 #include "ir/barriers.h"
 
@@ -191,12 +191,13 @@ static void report_given(Race *r, const Found *f) {
     Arena *arena = tc->module->arena;
     const char *what = f->event->block->what, *why;
     if (f->fault == FAULT_GIVEN_PRODUCT)
-        why = arena_printf(arena, "a product still reads the %s block; add warpgroup_mma_wait(0) before it", what);
+        why = arena_printf(arena, "a product still reads the %s block" FIX "add warpgroup_mma_wait(0) before it", what);
     else if (f->fault == FAULT_GIVEN_STORE)
-        why = arena_printf(arena, "a store still reads the %s block; add tma_store_async_read_wait() before it", what);
+        why = arena_printf(arena, "a store still reads the %s block"
+                                  FIX "add tma_store_async_read_wait() before it", what);
     else
         why = arena_printf(arena,
-                           "other warps may still be at work on the %s block; arrive once a warp, or write %s "
+                           "other warps may still be at work on the %s block" FIX "arrive once a warp, or write %s "
                            "before it",
                            what, barrier_words(r, tc->worker_count > 1));
     TC_ERROR(tc, TC_RELEASE_EARLY, f->event->range, f->event->semaphore, why);
@@ -217,13 +218,13 @@ static void report(Race *r, const Found *f) {
         return;
     case FAULT_ARRIVE_PRODUCT:
         TC_ERROR(tc, TC_RELEASE_EARLY, f->event->range, name_of(f->event),
-                 arena_printf(tc->module->arena, "a product still reads `%s`; add warpgroup_mma_wait(0) before it",
+                 arena_printf(tc->module->arena, "a product still reads `%s`" FIX "add warpgroup_mma_wait(0) before it",
                               name_of(f->other)));
         return;
     case FAULT_ARRIVE:
         TC_ERROR(tc, TC_RELEASE_EARLY, f->event->range, name_of(f->event),
                  arena_printf(tc->module->arena,
-                              "other warps may still read `%s`; arrive once a warp, or write %s before it",
+                              "other warps may still read `%s`" FIX "arrive once a warp, or write %s before it",
                               name_of(f->other), barrier_words(r, false)));
         diag_emit(tc->diag, DIAG_NOTE_HERE, f->other->range, "a warp that does not arrive may still be here");
         return;

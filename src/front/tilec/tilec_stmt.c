@@ -229,9 +229,9 @@ static void declare(Tc *tc, const CNode *node) {
 
 static void lower_return(Tc *tc, const CNode *node) {
     if (node->kids[0] && !tc->result)
-        TC_ERROR(tc, TC_RETURN, node->range, "this function gives nothing back; remove the value");
+        TC_ERROR(tc, TC_RETURN, node->range, "this function gives nothing back" FIX "remove the value");
     else if (!node->kids[0] && tc->result)
-        TC_ERROR(tc, TC_RETURN, node->range, "this function gives a value back; add it");
+        TC_ERROR(tc, TC_RETURN, node->range, "this function gives a value back" FIX "add it");
     else if (node->kids[0])
         tc_initialize(tc, tc->result, node->kids[0]);
     tc->jump = JUMP_RETURN;

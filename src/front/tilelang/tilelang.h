@@ -81,7 +81,7 @@ typedef struct Variable { /* of a loop or of the grid */
     Ref ref;
     int grid;          /* which dimension of the grid; -1: of a loop */
     bool starts, ends; /* are lo and hi known? */
-    int64_t lo, hi;    /* its first and its last value */
+    int64_t lo, hi, step; /* its first and its last value, and from one to the next */
 } Variable;
 
 typedef struct BlockIndex { /* of a tensor, by one variable of the grid */
@@ -249,6 +249,7 @@ int lang_own_offsets(const Lower *l, const Storage *of, const Ref *offset, Ref *
 const Type *lang_own_type(Lower *l, const Storage *of, Word scope); /* of that buffer */
 bool lang_own_fits(Lower *l, const Storage *of, Range range);       /* false, and said, if it has too many elements */
 bool lang_move_own(Lower *l, const Box *from, const Box *to, Range range); /* boxes, element by element */
+bool lang_loops_alone(Lower *l, const PyNode *loop); /* T.Parallel over elements of the thread's own tiles? */
 bool lang_fill_own(Lower *l, const Box *box, Ref value, Range range);
 Val lang_update_shared(Lower *l, const Call *c, const Box *to, Word kind, bool previous);
 /* Annotations for Tenstorrent (tilelang_annotate.c): decorators, or what a running program says of the kernel. */

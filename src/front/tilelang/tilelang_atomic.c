@@ -27,7 +27,7 @@ static bool fits_memory(Lower *l, const Call *c, Elem elem, Word combine) {
     bool good = elem_is_float(elem) ? !bits && width >= 16 : width >= 16;
     if (!good)
         lang_types(l, c->range,
-                   arena_printf(l->arena, "T.%s cannot work on %s in memory; use a type of at least 16 bits",
+                   arena_printf(l->arena, "T.%s cannot work on %s in memory" FIX "use a type of at least 16 bits",
                                 c->builtin->name, lang_elem_name(elem)));
     return good;
 }
@@ -188,7 +188,7 @@ static bool check_order(Lower *l, const Call *c, int arg, const char *const *wor
         if (!strcmp(order.text, words[i])) return true;
     const char *here = order.kind == VAL_STR ? arena_printf(l->arena, "\"%s\"", order.text) : val_describe(l, order);
     lang_types(l, c->ranges[arg],
-               arena_printf(l->arena, "T.%s does not support memory_order=%s; write \"%s\", \"%s\" or \"%s\"",
+               arena_printf(l->arena, "T.%s does not support memory_order=%s" FIX "write \"%s\", \"%s\" or \"%s\"",
                             c->builtin->name, here, words[0], words[1], words[2]));
     return false;
 }
@@ -241,7 +241,8 @@ Val lang_lower_atomic_wide(Lower *l, const Call *c) {
                           arena_printf(l->arena, "T.%s takes the first element of each side, as in x[i, 4 * j]",
                                        c->builtin->name));
     if (!want_tensor(l, c, to) || !fits_memory(l, c, to->of->elem, COMBINE_ADD)) return val_error;
-    if (previous) return lang_types(l, c->range, "return_prev is for single elements; write T.atomic_add for each");
+    if (previous) return lang_types(l, c->range, "return_prev is for single elements"
+                                                 FIX "write T.atomic_add for each");
     int last[2] = {to->of->rank - 1, from->of->rank - 1};
     for (int i = 0; i < c->builtin->code; i++) {
         Box at = *to, with = *from;

@@ -92,14 +92,15 @@ bool lang_as_tile(Lower *l, const Call *c, int arg, Box *out) {
         lang_types(l, c->ranges[arg],
                    arena_printf(l->arena,
                                 "T.%s works on tiles of the block, and in a kernel that names its threads each of them "
-                                "has one of these; use alloc_shared or alloc_fragment",
+                                "has one of these" FIX "use alloc_shared or alloc_fragment",
                                 c->builtin->name));
         return false;
     }
     if (out->of->kind != STORE_TENSOR) return lang_check_box(l, out, c->ranges[arg]);
     lang_types(l, c->ranges[arg],
                arena_printf(l->arena,
-                            "T.%s works on tiles (alloc_shared, alloc_fragment); copy the tensor's box into one first",
+                            "T.%s works on tiles (alloc_shared, alloc_fragment)"
+                            FIX "copy the tensor's box into one first",
                             c->builtin->name));
     return false;
 }
@@ -115,7 +116,7 @@ bool lang_check_box(Lower *l, const Box *box, Range range) {
         if (box->of->kind != STORE_TENSOR && !lang_inside(l, box->of, d, box->at[d], box->shape[d], range))
             return false;
         if (__builtin_mul_overflow(elements, box->shape[d], &elements) || elements > MAX_TILE_ELEMENTS) {
-            lang_types(l, range, "a tile has at most 2^20 elements; use smaller blocks");
+            lang_types(l, range, "a tile has at most 2^20 elements" FIX "use smaller blocks");
             return false;
         }
     }
@@ -210,6 +211,19 @@ static void long_dims(const Box *box, Dims *dims, int64_t *extent) {
         if (box->shape[d] != 1) extent[dims->count] = box->shape[d], dims->at[dims->count++] = d;
 }
 
+/* Extents of 1 of the source, and those that it lacks in front, are repeated; false: that is not what differs. */
+static bool repeat(Lower *l, const Box *from, const Box *to) {
+    int more = to->of->rank - from->of->rank;
+    int64_t extent[MAX_RANK];
+    for (int d = 0; d < from->of->rank; d++)
+        if (from->shape[d] != 1 && (d + more < 0 || from->shape[d] != to->shape[d + more])) return false;
+    for (int d = 0; d < to->of->rank; d++) extent[d] = d < more ? 1 : from->shape[d - more];
+    Ref x = lang_load_box(l, from, from->of->rank);
+    x = ir_reshape(&l->b, x, ty_tile(l->module, from->of->elem, to->of->rank, extent));
+    lang_store_box(l, to, ir_broadcast(&l->b, x, lang_box_type(l, to, from->of->elem, to->of->rank)));
+    return true;
+}
+
 static bool move(Lower *l, const Box *from, const Box *to, Range range) {
     int rank = from->of->rank - lang_leading_ones(from), rank_to = to->of->rank - lang_leading_ones(to);
     l->b.range = range;
@@ -228,6 +242,7 @@ static bool move(Lower *l, const Box *from, const Box *to, Range range) {
     long_dims(from, &dims[0], extent[0]);
     long_dims(to, &dims[1], extent[1]);
     if (dims[0].count != dims[1].count || memcmp(extent[0], extent[1], (size_t)dims[0].count * sizeof **extent) != 0) {
+        if (repeat(l, from, to)) return true;
         py_error(l, DIAG_TL_SHAPES, range, "copy", lang_shape_text(l, from->of, from->shape),
                  lang_shape_text(l, to->of, to->shape), "both boxes must have the same extents, 1s apart");
         return false;

@@ -167,7 +167,7 @@ static Val call_on_arrays(Lower *l, const Call *c, const char *name, const Val *
     int array_count = 0, ref_count = 0, part = 0;
     Text form = text_new(l->arena);
     const char *many = "a function on tiles reads at most 24 bytes of them, together with numbers that are not known "
-                       "here; call it for smaller tiles";
+                       "here" FIX "call it for smaller tiles";
     if (count > MAX_PARAMS) return lang_types(l, c->range, "a function on tiles takes at most eight arguments");
     l->b.range = c->range;
     for (int i = 0; i < count; i++) {

@@ -79,7 +79,8 @@ static bool binds(Lower *l, PyNode *node, Mentions *used) {
 static bool refuse(Lower *l, const PyNode *node, const char *name, const char *what) {
     py_error(l, DIAG_TL_UNSUPPORTED, node->range,
              arena_printf(l->arena, "`%s` on both sides of T.sync_grid, %s,", name, what),
-             "what tiles and variables hold does not pass it; keep it in a tensor (T.alloc_global((..), dtype) before "
+             "what tiles and variables hold does not pass it"
+             FIX "keep it in a tensor (T.alloc_global((..), dtype) before "
              "T.Kernel makes one), or take another name");
     return false;
 }

@@ -73,7 +73,7 @@ static bool want_barrier(Lower *l, const Call *c, Barriers *out) {
     if (!lang_in_kernel(l, c) || val_failed(c->args[0])) return false;
     if (!given || (!given->number && given->count > 1)) {
         lang_types(l, c->ranges[0],
-                   given ? "there are several barriers; say which one, as in ready[k % 2]"
+                   given ? "there are several barriers" FIX "say which one, as in ready[k % 2]"
                          : "a barrier is expected here, of T.alloc_barrier");
         return false;
     }

@@ -121,7 +121,7 @@ Val lang_lower_ieee(Lower *l, const Call *c) {
     for (int i = 0; i < count; i++)
         if (!lang_convert(l, c->args[i], elem, c->ranges[i], &x[i])) return val_error;
     if (mode != 'n' && elem_info[elem].bits < 32)
-        return lang_types(l, c->range, "numbers of 16 bits are rounded to nearest; write \"rn\", or use float32");
+        return lang_types(l, c->range, "numbers of 16 bits are rounded to nearest" FIX "write \"rn\", or use float32");
     l->b.range = c->range;
     Elem wide = mode == 'n' && code != 'q' ? elem : EL_F64;
     if (code == 'r' || code == 'q') x[1] = x[0], x[0] = ir_float(&l->b, elem, 1);

@@ -54,13 +54,13 @@ Val lang_lower_im2col(Lower *l, const Call *c) {
                           "T.im2col writes a tile of two extents: places, and numbers of the window; no 4-bit dtype");
     if (lang_state(l)->elements)
         return py_error(l, DIAG_TL_UNSUPPORTED, c->range, "T.im2col inside T.Parallel",
-                        "it moves a whole tile; take it out");
+                        "it moves a whole tile" FIX "take it out");
     for (int i = 0; i < 2; i++)
         if (!lang_convert(l, c->args[2 + i], EL_I32, c->ranges[2 + i], &step[i])) return val_error;
     int64_t oh = places(&w, img->shape[1]), ow = places(&w, img->shape[2]), channels = img->shape[3];
     __int128 most = (__int128)img->shape[0] * oh * ow, wide = (__int128)w.size * w.size * channels;
     if (most > INT32_MAX / 2 || wide > INT32_MAX / 2)
-        return lang_types(l, c->range, "so large an image is not counted in 32 bits; give smaller sizes");
+        return lang_types(l, c->range, "so large an image is not counted in 32 bits" FIX "give smaller sizes");
     if (!most || !wide) return lang_fill(l, c->args[1], val_int(0), c->range) ? val_none : val_error;
     l->b.range = c->range;
     Op *op = ir_begin(&l->b, OP_PARALLEL);

@@ -6,8 +6,10 @@
  * condition does not hold.
  *
  * To tell, integers are kept as sums of loop variables (Linear). The ends of such a sum are exact, because its
- * variables are independent of each other: loops have known ends only if those do not depend on variables. */
+ * variables are independent of each other: loops have known ends only if those do not depend on variables. Any other
+ * arithmetic of them is computed at each of their values, if these are few. */
 #include "front/tilelang/tilelang.h"
+#include "ir/ends.h"
 
 #include <string.h>
 
@@ -15,7 +17,8 @@
 
 void lang_add_variable(Lower *l, Ref ref, int grid, const int64_t *lo, const int64_t *hi) {
     *VEC_PUSH(&lang_state(l)->variables, l->arena) =
-        (Variable){.ref = ref, .grid = grid, .starts = lo, .ends = lo && hi, .lo = lo ? *lo : 0, .hi = hi ? *hi : 0};
+        (Variable){.ref = ref, .grid = grid, .starts = lo, .ends = lo && hi,
+                   .lo = lo ? *lo : 0, .hi = hi ? *hi : 0, .step = 1};
 }
 
 static const Variable *find_variable(const Lower *l, Ref ref) {
@@ -92,10 +95,24 @@ static bool linear_ends(const Lower *l, const Linear *sum, int64_t *lo, int64_t 
     return true;
 }
 
+static bool variable_ends(const void *user, Ref ref, EndsVariable *out, bool *known) {
+    const Variable *v = find_variable(user, ref);
+    if (!v) return false;
+    *known = v->ends && v->hi >= v->lo;
+    *out = (EndsVariable){ref, v->lo, v->hi, v->step};
+    return true;
+}
+
+/* As linear_ends, of a sum whose parts are themselves made of variables. */
+static bool sum_ends(const Lower *l, const Linear *sum, int64_t *lo, int64_t *hi) {
+    return linear_ends(l, sum, lo, hi) || ends_by_places(l->kernel, sum->var, sum->factor, sum->count, sum->constant,
+                                                         variable_ends, l, lo, hi);
+}
+
 bool lang_inside(Lower *l, const Storage *tile, int d, const Linear *at, int64_t extent, Range range) {
     int64_t lo, hi, end = tile->shape[d];
     const LangState *s = lang_state(l);
-    if (!at || !linear_ends(l, at, &lo, &hi)) lo = hi = 0; /* somewhere */
+    if (!at || !sum_ends(l, at, &lo, &hi)) lo = hi = 0; /* somewhere */
     if (lo >= 0 && extent <= end && hi <= end - extent) return true;
     if (extent <= end && at && at->count && (l->branches || s->idle || s->guard)) return true;
     if (extent <= end && s->idle) return true;
@@ -327,7 +344,7 @@ bool lang_store(Lower *l, const Box *box, Val value, Range range) {
     const Storage *of = box->of;
     Ref ref;
     if (of->packed && of->kind == STORE_TENSOR) {
-        const char *rule = "an element of a tensor of %s is half a byte; write a tile of them, and T.copy it";
+        const char *rule = "an element of a tensor of %s is half a byte" FIX "write a tile of them, and T.copy it";
         lang_types(l, range, arena_printf(l->arena, rule, lang_packed_name(of->packed)));
         return false;
     }

@@ -26,7 +26,7 @@ bool lang_loop_names(Lower *l, const PyNode *target, const char **names, int cou
     const PyNode *const *parts = tuple ? (const PyNode *const *)target->Tuple.elts->at : &target;
     if ((int)n != count) {
         py_error(l, DIAG_TL_ARGUMENTS, target->range,
-                 arena_printf(l->arena, "%u name%s for %d extent%s; write as many names as extents", n,
+                 arena_printf(l->arena, "%u name%s for %d extent%s" FIX "write as many names as extents", n,
                               n == 1 ? "" : "s", count, count == 1 ? "" : "s"));
         return false;
     }
@@ -55,7 +55,8 @@ bool lang_check_extent(Lower *l, Val extent, Range range, int64_t *out) {
     *out = (int64_t)extent.i;
     if (extent.i <= INT32_MAX) return true;
     py_error(l, DIAG_TL_ARGUMENTS, range,
-             arena_printf(l->arena, "an extent of %s does not fit 32 bits; give smaller sizes", val_text(l, extent)));
+             arena_printf(l->arena, "an extent of %s does not fit 32 bits"
+                                    FIX "give smaller sizes", val_text(l, extent)));
     return false;
 }
 
@@ -69,7 +70,7 @@ Val lang_lower_parallel(Lower *l, const Call *c) {
 }
 
 void lang_forget_names(Lower *l, size_t before, const char *const *names, int count) {
-    static const char why[] = "it is first assigned inside a loop; give it a value before the loop";
+    static const char why[] = "it is first assigned inside a loop" FIX "give it a value before the loop";
     for (size_t i = before; i < l->frame->locals.count; i++)
         if (l->frame->locals.at[i].name[0] != '\1')
             l->frame->locals.at[i].val = (Val){.kind = VAL_UNBOUND, .text = why};
@@ -225,7 +226,8 @@ bool lang_loop_bounds(Lower *l, const Range3 *range, Range where, Ref bounds[3])
         if (val_failed(scalar)) return false;
         if (!elem_is_int(val_type(l, scalar)->elem)) {
             lang_types(l, where,
-                       arena_printf(l->arena, "a loop counts integers, and %s is none; write `//`, or T.cast it to an "
+                       arena_printf(l->arena, "a loop counts integers, and %s is none"
+                                              FIX "write `//`, or T.cast it to an "
                                               "integer",
                                     val_describe(l, v[i])));
             return false;
@@ -241,6 +243,7 @@ int lang_loop_begin(Lower *l, Ref variable, const Ref bounds[3]) {
     bool known = starts && ends && ir_const_int(l->kernel, bounds[2], &step), idle = known && hi <= lo;
     int64_t last = known && !idle ? lo + (hi - 1 - lo) / step * step : lo;
     lang_add_variable(l, variable, -1, starts ? &lo : NULL, known && !idle ? &last : NULL);
+    if (known) lang_state(l)->variables.at[lang_state(l)->variables.count - 1].step = step;
     lang_state(l)->idle += idle; /* what stands there never happens */
     return idle;
 }
@@ -250,7 +253,7 @@ void lang_loop_end(Lower *l, int begun) { lang_state(l)->idle -= begun; }
 bool lang_for(Lower *l, const PyNode *node, Val over) {
     const ElementLoop *loop = lang_thing(over, &lang_loop_own);
     if (loop) {
-        bool in_order = loop->in_order;
+        bool in_order = loop->in_order || lang_loops_alone(l, node);
         if (!in_order && lang_draws(l, node)) { /* in what order numbers are taken is what they are */
             in_order = lang_state(l)->block_threads == 1;
             if (!in_order) {
@@ -500,7 +503,7 @@ bool lang_augmented(Lower *l, const PyNode *node) {
     Val value = box ? py_eval(l, node->AugAssign.value) : val_error;
     if (val_failed(value)) return true;
     if (!lang_is_element(box)) {
-        lang_types(l, node->range, "only single elements are updated; use T.Parallel over the tile");
+        lang_types(l, node->range, "only single elements are updated" FIX "use T.Parallel over the tile");
         return true;
     }
     Val old = lang_load(l, box, node->range), result = lang_binary(l, node->AugAssign.op, old, value, node->range);

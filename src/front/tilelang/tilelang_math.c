@@ -45,7 +45,7 @@ Val lang_scalar(Lower *l, Val v, Range range) {
     bool holds = storage || box;
     return lang_types(l, range,
                       arena_printf(l->arena, "%s is no number%s", val_describe(l, v),
-                                   holds ? "; index one element of it, or use a tile operation" : ""));
+                                   holds ? FIX "index one element of it, or use a tile operation" : ""));
 }
 
 bool lang_convert(Lower *l, Val v, Elem elem, Range range, Ref *out) {
@@ -127,9 +127,9 @@ Val lang_binary(Lower *l, PyOp op, Val x, Val y, Range range) {
     if (!lang_meet(l, x, y, range, &left, &right)) return val_error;
     bool is_float = elem_is_float(val_ref_type(l, left)->elem);
     if (op == PY_OP_DIV && !is_float)
-        return lang_types(l, range, "`/` on integers; write `//` for an integer, or T.cast one side to a float");
+        return lang_types(l, range, "`/` on integers" FIX "write `//` for an integer, or T.cast one side to a float");
     bool bits = op == PY_OP_BITAND || op == PY_OP_BITOR || op == PY_OP_BITXOR || op == PY_OP_SHL || op == PY_OP_SHR;
-    if (bits && is_float) return lang_types(l, range, "bit operations need integers; cast or reinterpret first");
+    if (bits && is_float) return lang_types(l, range, "bit operations need integers" FIX "cast or reinterpret first");
     Val out = val_tensor(ir_binary(&l->b, codes[op], left, right));
     lang_linear_join(l, op, x, y, out);
     return out;
@@ -259,6 +259,15 @@ Val lang_lower_operator(Lower *l, const Call *c) {
     return lang_binary(l, (PyOp)c->builtin->code, c->args[0], c->args[1], c->range);
 }
 
+/* T.truncdiv, T.truncmod: C's / and % */
+Val lang_lower_truncated(Lower *l, const Call *c) {
+    Ref a, b;
+    if (!py_need_ir(l, c->range) || !lang_meet(l, c->args[0], c->args[1], c->range, &a, &b)) return val_error;
+    if (elem_is_float(val_ref_type(l, a)->elem))
+        return lang_types(l, c->range, arena_printf(l->arena, "T.%s is for integers", c->builtin->name));
+    return val_tensor(ir_binary(&l->b, (Opcode)c->builtin->code, a, b));
+}
+
 Val lang_lower_ceildiv(Lower *l, const Call *c) {
     Val sum = lang_binary(l, PY_OP_ADD, c->args[0], c->args[1], c->range);
     sum = lang_binary(l, PY_OP_SUB, sum, val_int(1), c->range);
@@ -328,7 +337,7 @@ Val lang_lower_reinterpret(Lower *l, const Call *c) {
     bool first = lang_elem_of(c->args[0], &elem);
     if (!first && !lang_want_elem(l, c, 1, &elem)) return val_error;
     if (lang_packed(c->args[!first]))
-        return lang_types(l, c->range, "T.reinterpret gives no 4-bit dtype; take the bits with & and >>");
+        return lang_types(l, c->range, "T.reinterpret gives no 4-bit dtype" FIX "take the bits with & and >>");
     Val v = lang_scalar(l, c->args[first], c->range);
     if (val_failed(v)) return v;
     if (elem_info[elem].bits != elem_info[val_type(l, v)->elem].bits)
@@ -348,7 +357,7 @@ Val lang_lower_limit(Lower *l, const Call *c) {
     if (packed == PACKED_F4) return val_float(6 * c->builtin->code);
     if (packed) bits = 4;
     if (!elem_is_float(elem) && c->builtin->code == 0)
-        return lang_types(l, c->range, "integers have no infinity; write the smallest or largest number");
+        return lang_types(l, c->range, "integers have no infinity" FIX "write the smallest or largest number");
     if (c->builtin->code == 0) return val_float(INFINITY);
     if (elem_is_float(elem)) {
         static const double largest[EL_COUNT] = {[EL_F16] = 65504,
@@ -409,12 +418,15 @@ Val lang_lower_unary(Lower *l, const Call *c) {
     return val_tensor(ir_unary(&l->b, code, x.ref));
 }
 
+/* T.sigmoid; T.fast_rcp (code 1) */
 Val lang_lower_sigmoid(Lower *l, const Call *c) {
     Val x = py_need_ir(l, c->range) ? float_of(l, c->args[0], c->range) : val_error;
     if (val_failed(x)) return x;
     Elem elem = val_type(l, x)->elem;
     l->b.range = c->range;
-    Ref e = ir_unary(&l->b, OP_EXP, ir_unary(&l->b, OP_NEG, x.ref)), one = ir_float(&l->b, elem, 1);
+    Ref one = ir_float(&l->b, elem, 1);
+    if (c->builtin->code) return val_tensor(ir_binary(&l->b, OP_DIV, one, x.ref));
+    Ref e = ir_unary(&l->b, OP_EXP, ir_unary(&l->b, OP_NEG, x.ref));
     return val_tensor(ir_binary(&l->b, OP_DIV, one, ir_binary(&l->b, OP_ADD, one, e)));
 }
 
@@ -429,23 +441,32 @@ Val lang_lower_math(Lower *l, const Call *c) {
     return val_tensor(ir_end(&l->b, op, NULL));
 }
 
+static Val math_of_two(Lower *l, Word function, Val x, Val y, Range range) {
+    Ref a, b;
+    x = float_of(l, x, range);
+    if (val_failed(x) || !lang_meet(l, x, y, range, &a, &b)) return val_error;
+    l->b.range = range;
+    Op *op = ir_begin(&l->b, OP_MATH);
+    ir_operand(&l->b, op, a);
+    ir_operand(&l->b, op, b);
+    op_set(l->kernel, op, (Attr){.id = AT_FN, .word = function});
+    return val_tensor(ir_end(&l->b, op, NULL));
+}
+
+Val lang_lower_fmod(Lower *l, const Call *c) {
+    if (!py_need_ir(l, c->range)) return val_error;
+    return math_of_two(l, MATH_FMOD, lang_plain(c->args[0]), lang_plain(c->args[1]), c->range);
+}
+
 Val lang_lower_pow(Lower *l, const Call *c) {
     Val x = lang_plain(c->args[0]), y = lang_plain(c->args[1]);
-    Ref a, b;
     if (val_is_number(x) && val_is_number(y)) return val_binary(l, PY_OP_POW, x, y, c->range);
     if (y.kind == VAL_INT && y.i >= 2 && y.i <= 4) { /* x ** 2 is a product, also of integers */
         Val out = lang_scalar(l, x, c->range), base = out;
         for (PyInt i = 1; i < y.i; i++) out = lang_binary(l, PY_OP_MUL, out, base, c->range);
         return out;
     }
-    if (!py_need_ir(l, c->range)) return val_error;
-    x = float_of(l, x, c->range);
-    if (val_failed(x) || !lang_meet(l, x, y, c->range, &a, &b)) return val_error;
-    Op *op = ir_begin(&l->b, OP_MATH);
-    ir_operand(&l->b, op, a);
-    ir_operand(&l->b, op, b);
-    op_set(l->kernel, op, (Attr){.id = AT_FN, .word = MATH_POW});
-    return val_tensor(ir_end(&l->b, op, NULL));
+    return py_need_ir(l, c->range) ? math_of_two(l, MATH_POW, x, y, c->range) : val_error;
 }
 
 Val lang_lower_clamp(Lower *l, const Call *c) {

@@ -158,7 +158,8 @@ bool lang_fits_memory(Lower *l, const Storage *tensor, Range range) {
     for (int d = 0; d < tensor->rank; d++)
         if (__builtin_mul_overflow(longest, tensor->shape[d] ? tensor->shape[d] : 1, &longest) ||
             longest > INT64_MAX / 8) {
-            lang_types(l, range, "a tensor of so many elements does not fit the address space; give smaller sizes");
+            lang_types(l, range, "a tensor of so many elements does not fit the address space"
+                                 FIX "give smaller sizes");
             return false;
         }
     return true;
@@ -214,7 +215,7 @@ static bool read_strides(Lower *l, Val strides, const FrontValue *array, Range r
         reach += (__int128)stride.i * (out->shape[d] ? out->shape[d] - 1 : 0);
     }
     if (reach > INT64_MAX / 16) {
-        lang_types(l, range, "a tensor that reaches so far does not fit the address space; give smaller strides");
+        lang_types(l, range, "a tensor that reaches so far does not fit the address space" FIX "give smaller strides");
         return false;
     }
     return true;

@@ -56,7 +56,7 @@ void lang_run_persistent(Lower *l, const PyNode *node, const void *thing) {
     if (!lang_convert(l, loop->index, EL_I32, loop->range, &index)) return;
     for (int i = 0; i < last; i++)
         if (__builtin_mul_overflow(padded, loop->extent[i], &padded) || padded > INT32_MAX - loop->wave) {
-            py_error(l, DIAG_TL_ARGUMENTS, loop->range, "so many tiles do not fit 32 bits; give larger blocks");
+            py_error(l, DIAG_TL_ARGUMENTS, loop->range, "so many tiles do not fit 32 bits" FIX "give larger blocks");
             return;
         }
     if (!padded) return;

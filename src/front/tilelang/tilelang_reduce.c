@@ -27,6 +27,15 @@ static bool want_dim(Lower *l, const Call *c, int arg, const Box *of, int64_t *d
     return false;
 }
 
+static bool fits_output(Lower *l, const Call *c, Ref value, const Box *from, const Box *to) {
+    const Type *got = val_ref_type(l, value), *want = lang_box_type(l, to, got->elem, to->of->rank);
+    bool ranks = to->of->rank == got->rank || to->of->rank == from->of->rank;
+    if (ranks && ty_elements(got) == ty_elements(want)) return true;
+    py_error(l, DIAG_TL_SHAPES, c->range, c->builtin->name, ty_text(got, l->arena),
+             lang_shape_text(l, to->of, to->shape), "the output drops the reduced dimension or keeps it as 1");
+    return false;
+}
+
 Val lang_lower_reduce(Lower *l, const Call *c) {
     Box from, to;
     bool clear, nan;
@@ -39,7 +48,8 @@ Val lang_lower_reduce(Lower *l, const Call *c) {
     Elem elem = to.of->elem;
     Word combine = kinds[k].combine;
     bool bits = combine == COMBINE_AND || combine == COMBINE_OR || combine == COMBINE_XOR;
-    if (bits && elem_is_float(elem)) return lang_types(l, c->range, "bits are of integers; cast or reinterpret first");
+    if (bits && elem_is_float(elem)) return lang_types(l, c->range, "bits are of integers"
+                                                                    FIX "cast or reinterpret first");
     l->b.range = c->range;
     /* In the output's type, but sums of floats in f32 at least. */
     bool wide = combine == COMBINE_ADD && elem_is_float(elem) && elem_info[elem].bits < 32;
@@ -48,14 +58,27 @@ Val lang_lower_reduce(Lower *l, const Call *c) {
     value = ir_reduce(&l->b, combine, ir_cast(&l->b, value, wide ? EL_F32 : elem), (int)dim);
     bool keeps = nan && elem_is_float(elem) && combine != COMBINE_ADD;
     if (keeps) op_set(l->kernel, ir_value(l->kernel, value)->op, (Attr){.id = AT_NAN, .word = NAN_KEEP});
-    const Type *got = val_ref_type(l, value), *want = lang_box_type(l, &to, got->elem, to.of->rank);
-    if (ty_elements(got) != ty_elements(want) || (to.of->rank != got->rank && to.of->rank != from.of->rank))
-        return py_error(l, DIAG_TL_SHAPES, c->range, c->builtin->name, ty_text(got, l->arena),
-                        lang_shape_text(l, to.of, to.shape), "the output drops the reduced dimension or keeps it as 1");
-    value = ir_cast(&l->b, ir_reshape(&l->b, value, want), elem);
+    if (!fits_output(l, c, value, &from, &to)) return val_error;
+    value = ir_reshape(&l->b, value, lang_box_type(l, &to, val_ref_type(l, value)->elem, to.of->rank));
+    value = ir_cast(&l->b, value, elem);
     if (!clear) value = ir_binary(&l->b, kinds[k].join, lang_load_box(l, &to, to.of->rank), value);
     if (!clear && keeps) op_set(l->kernel, ir_value(l->kernel, value)->op, (Attr){.id = AT_NAN, .word = NAN_KEEP});
     lang_store_box(l, &to, value);
+    return val_none;
+}
+
+/* T.reduce_argmax, T.reduce_argmin */
+Val lang_lower_reduce_place(Lower *l, const Call *c) {
+    Box from, to;
+    int64_t dim;
+    if (!lang_in_kernel(l, c) || !lang_as_tile(l, c, 0, &from) || !lang_as_tile(l, c, 1, &to) ||
+        !want_dim(l, c, 2, &from, &dim))
+        return val_error;
+    if (elem_is_float(to.of->elem)) return lang_types(l, c->ranges[1], "places are integers" FIX "take an int32 tile");
+    l->b.range = c->range;
+    Ref place = ir_reduce(&l->b, (Word)c->builtin->code, lang_load_box(l, &from, from.of->rank), (int)dim);
+    if (!fits_output(l, c, place, &from, &to)) return val_error;
+    lang_store_box(l, &to, ir_reshape(&l->b, place, lang_box_type(l, &to, EL_I32, to.of->rank)));
     return val_none;
 }
 

@@ -33,7 +33,7 @@ static Val alloc(Lower *l, const Call *c, Storage out, Word scope) {
     l->b.range = c->range;
     out.own = scope == SCOPE_LOCAL && lang_state(l)->threads;
     if (out.packed && lang_state(l)->threads)
-        return lang_types(l, c->ranges[1], "tiles of 4-bit dtypes and threads by hand do not meet; use int8");
+        return lang_types(l, c->ranges[1], "tiles of 4-bit dtypes and threads by hand do not meet" FIX "use int8");
     if (!lang_own_fits(l, &out, c->range)) return val_error;
     out.ref = ir_buffer(&l->b, lang_own_type(l, &out, scope), NULL);
     return lang_own(l, &lang_storage_own, &out, sizeof out);
@@ -55,7 +55,7 @@ Val lang_lower_alloc_reducer(Lower *l, const Call *c) {
     for (const char *at = words; at != strstr(words, text); at++) which += *at == ',';
     Elem elem;
     if (which > 2 && lang_elem_of(c->args[1], &elem) && elem_is_float(elem))
-        return lang_types(l, c->range, "bits are of integers; give the reducer an integer dtype");
+        return lang_types(l, c->range, "bits are of integers" FIX "give the reducer an integer dtype");
     return alloc(l, c, (Storage){.kind = STORE_TILE, .reduces = combines[which]}, SCOPE_FRAGMENT);
 }
 
@@ -66,11 +66,12 @@ Val lang_lower_alloc_global(Lower *l, const Call *c) {
     FrontSequence *sequence = l->request ? l->request->sequence : NULL;
     if (!l->kernel || s->launched || l->nest || !sequence)
         return py_error(l, DIAG_TL_UNSUPPORTED, c->range, "T.alloc_global here",
-                        "all blocks share it: put it in the function, before `with T.Kernel(...)`");
+                        "all blocks share it" FIX "put it in the function, before `with T.Kernel(...)`");
     if (!lang_want_shape(l, c, 0, &out) || !lang_want_elem(l, c, 1, &out.elem) ||
         !lang_fits_memory(l, &out, c->ranges[0]))
         return val_error;
-    if (lang_packed(c->args[1])) return lang_types(l, c->ranges[1], "T.alloc_global has no dtypes of 4 bits; use int8");
+    if (lang_packed(c->args[1])) return lang_types(l, c->ranges[1], "T.alloc_global has no dtypes of 4 bits"
+                                                                    FIX "use int8");
     FrontSpace *space = VEC_PUSH(&sequence->spaces, l->arena);
     *space = (FrontSpace){.elem = out.elem, .rank = out.rank};
     memcpy(space->extent, out.shape, sizeof space->extent);
@@ -87,7 +88,7 @@ Val lang_lower_alloc_var(Lower *l, const Call *c) {
     Storage out = {.kind = STORE_VARIABLE, .rank = 1, .shape = {1}};
     if (!lang_in_kernel(l, c) || !lang_want_elem(l, c, 0, &out.elem)) return val_error;
     if (lang_packed(c->args[0]))
-        return lang_types(l, c->range, "a variable of 4 bits is not there; use int8 or float16");
+        return lang_types(l, c->range, "a variable of 4 bits is not there" FIX "use int8 or float16");
     Val init = c->args[1];
     if (init.kind == VAL_STR) init = c->args[2]; /* alloc_var(dtype, scope, init) */
     l->b.range = c->range;

@@ -12,6 +12,7 @@
  *
  * A kernel that names no thread has none: its tile operations are all there is. */
 #include "ir/barriers.h"
+#include "ir/roles.h"
 #include "ir/threads.h"
 #include "front/python/python_flow.h"
 #include "front/tilelang/tilelang.h"
@@ -123,6 +124,16 @@ static bool split_roles(Lower *l, Op *region, Threads *t) {
     return threads_split_roles(t) && cut_threads(l, region, t);
 }
 
+/* One order in which all goes well says nothing of the others: what is wrong in any is the user's mistake, however the
+ * roles will run. */
+static void check_roles(Lower *l) {
+    RolesBounds bounds;
+    bool good = true;
+    FoundOps found = ir_list(l->kernel->body, OP_SPMD, l->arena);
+    for (size_t i = 0; i < found.count && good; i++)
+        if (found.at[i]->region_count > 1) good = roles_check(l->kernel, l->arena, found.at[i], NULL, &bounds);
+}
+
 void lang_threads_end(Lower *l) {
     LangState *s = lang_state(l);
     if (!s->threads) return;
@@ -141,10 +152,13 @@ void lang_threads_end(Lower *l) {
     Threads t, other;
     const char *why;
     bool cut = cut_threads(l, s->region, &t);
-    if (barriers && (!cut || !bars_prove(l->kernel, l->arena, &why, &where))) {
+    if (barriers) {
+        bool ordered = cut && bars_prove(l->kernel, l->arena, &why, &where);
         Ops first = take_out(l, before);
         ir_insert_op(l->b.region, NULL, written);
-        if (split_roles(l, written, &other)) return;
+        bool split = split_roles(l, written, &other);
+        if (split && !ordered) return;
+        if (split) check_roles(l);
         take_out(l, before);
         put_in(l, &first); /* whoever drops its barriers says what is wrong */
     }
@@ -391,6 +405,46 @@ bool lang_fill_own(Lower *l, const Box *box, Ref value, Range range) {
     bool good = lang_store(l, &written, val_tensor(value), range);
     close_nest(l, &nest);
     return good;
+}
+
+/* --- T.Parallel of one thread --- */
+
+/* Is nothing but names and elements of the thread's own tiles written there? */
+static bool writes_own(Lower *l, const PyList *body, int *written);
+
+static bool is_own_target(Lower *l, const PyNode *target, int *written) {
+    const PyNode *name = target->kind == PY_Subscript ? target->Subscript.value : target;
+    const Local *local = name->kind == PY_Name ? py_local(l->frame, name->Name.id) : NULL;
+    const Storage *of = local ? lang_storage(local->val) : NULL;
+    if (target->kind == PY_Name) return !of;
+    *written += 1;
+    return of && of->own;
+}
+
+static bool is_own_statement(Lower *l, const PyNode *node, int *written) {
+    switch (node->kind) {
+    case PY_Pass: return true;
+    case PY_AugAssign: return is_own_target(l, node->AugAssign.target, written);
+    case PY_If: return writes_own(l, node->If.body, written) && writes_own(l, node->If.orelse, written);
+    case PY_For: return writes_own(l, node->For.body, written);
+    case PY_Assign:
+        for (uint32_t i = 0; i < node->Assign.targets->count; i++)
+            if (!is_own_target(l, node->Assign.targets->at[i], written)) return false;
+        return true;
+    default: return false;
+    }
+}
+
+static bool writes_own(Lower *l, const PyList *body, int *written) {
+    for (uint32_t i = 0; i < body->count; i++)
+        if (!is_own_statement(l, body->at[i], written)) return false;
+    return true;
+}
+
+/* Each thread then has work of its own in all iterations, and does them by itself. */
+bool lang_loops_alone(Lower *l, const PyNode *loop) {
+    int written = 0;
+    return lang_state(l)->threads && writes_own(l, loop->For.body, &written) && written;
 }
 
 /* T.dp4a(A, B, C): C[0] += the sum of four products, from the elements that A and B begin with. */

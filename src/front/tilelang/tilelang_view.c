@@ -146,9 +146,15 @@ void lang_view_store(Lower *l, const Storage *view, const Ref *offset, Ref value
 
 /* The same memory, as another tensor. */
 static void reshape_tensor(Lower *l, const Storage *of, Storage *out) {
-    Op *base = ir_begin(&l->b, OP_BASE);
+    Op *base = ir_begin(&l->b, OP_BASE), *cast;
     ir_operand(&l->b, base, of->ref);
-    lang_make_tensor(l, out, ir_end(&l->b, base, NULL));
+    Ref pointer = ir_end(&l->b, base, NULL);
+    if (out->elem != of->elem) {
+        cast = ir_begin(&l->b, OP_BITCAST);
+        ir_operand(&l->b, cast, pointer);
+        pointer = ir_end(&l->b, cast, ty_pointer(l->module, out->elem));
+    }
+    lang_make_tensor(l, out, pointer);
 }
 
 static Val view(Lower *l, const Storage *of, Storage *out, const Call *c) {
@@ -160,17 +166,18 @@ static Val view(Lower *l, const Storage *of, Storage *out, const Call *c) {
         return py_error(l, DIAG_TL_SHAPES, c->range, c->builtin->name, lang_shape_text(l, of, of->shape),
                         lang_shape_text(l, out, out->shape), "both take the same number of bytes");
     l->b.range = c->range;
-    if (of->kind == STORE_TENSOR && out->elem != of->elem)
-        return py_error(l, DIAG_TL_PLANNED, c->range,
-                        arena_printf(l->arena, "T.%s of a tensor with another dtype", c->builtin->name),
+    if (of->kind == STORE_TENSOR && elem_info[out->elem].bits > elem_info[of->elem].bits)
+        return py_error(l, DIAG_TL_PLANNED, c->range, /* who knows that it begins where such elements may */
+                        arena_printf(l->arena, "T.%s of a tensor with a wider dtype", c->builtin->name),
                         "copy it to a tile, which may have one, or T.reinterpret each element");
     if (of->kind == STORE_TENSOR && of->strided)
-        return lang_types(l, c->range, "a tensor with strides of its own has no other shape; copy it to a tile first");
+        return lang_types(l, c->range, "a tensor with strides of its own has no other shape"
+                                       FIX "copy it to a tile first");
     if (of->packed || out->packed)
         return lang_types(l, c->range,
                           "a dtype of 4 bits has no other shape or type here; T.copy it to a tile of bytes");
     if (out->elem != of->elem && (of->elem == EL_I1 || out->elem == EL_I1))
-        return lang_types(l, c->range, "bool has no bytes to look at; cast it");
+        return lang_types(l, c->range, "bool has no bytes to look at" FIX "cast it");
     if (of->kind == STORE_TENSOR && !lang_fits_memory(l, out, c->range)) return val_error;
     if (of->kind == STORE_TENSOR)
         reshape_tensor(l, of, out);
@@ -218,7 +225,7 @@ Val lang_lower_make_tensor(Lower *l, const Call *c) {
     if (elem != EL_I64 && elem != EL_U64)
         return lang_types(l, c->ranges[0], "an address is an element of a tensor of T.ptr, of 64 bits");
     if (lang_packed(c->args[2]))
-        return lang_types(l, c->ranges[2], "a tensor at an address has whole bytes; use uint8, and take it apart");
+        return lang_types(l, c->ranges[2], "a tensor at an address has whole bytes" FIX "use uint8, and take it apart");
     if (!lang_fits_memory(l, &out, c->range)) return val_error;
     l->b.range = c->range;
     Op *op = ir_begin(&l->b, OP_BITCAST);

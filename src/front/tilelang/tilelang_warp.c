@@ -196,7 +196,7 @@ bool lang_with_attr(Lower *l, const PyNode *node, const PyNode *call) {
     const Val *reducer = lang_thing(of, &lang_reducer_own);
     if (!reducer || key.kind != VAL_STR || strcmp(key.text, "reduce_scope") != 0) {
         py_error(l, DIAG_TL_PLANNED, call->range, "T.attr",
-                 "only the \"reduce_scope\" of a T.comm_reducer is known; leave others out");
+                 "only the \"reduce_scope\" of a T.comm_reducer is known" FIX "leave others out");
         return true;
     }
     const Val *before = lang_state(l)->reducer;

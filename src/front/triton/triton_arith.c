@@ -177,9 +177,9 @@ static const char *pair_hint(Lower *l, const char *what, Val a, Val b) {
     if (strcmp(what, "@") == 0) return "; products of matrices are tl.dot(a, b)";
     if (strcmp(what, "**") == 0) return "; powers of tensors are libdevice.pow(x, y), a square is x * x";
     if (pointer) return "; a pointer takes `+` and `-` with integers, and comparison with pointers";
-    if (real && strcmp(what, "//") == 0) return "; it divides integers: use `/`, then tl.floor";
+    if (real && strcmp(what, "//") == 0) return "; it divides integers" FIX "use `/`, then tl.floor";
     if (real && (strchr("&|^", *what) || strcmp(what, "<<") == 0 || strcmp(what, ">>") == 0))
-        return "; it takes integers: cast with .to(tl.int32), or bitcast=True for the bits";
+        return "; it takes integers" FIX "cast with .to(tl.int32), or bitcast=True for the bits";
     return "";
 }
 
@@ -429,9 +429,9 @@ Val tri_unary(Lower *l, PyOp op, Val a, Range range) {
         if (op == PY_OP_NOT && !type->pointer)
             return py_error(l, DIAG_TRI_BOOLEAN, range, "not", val_describe(l, a));
         return py_error(l, DIAG_EVAL_OPERAND, range, py_op_spellings[op], val_describe(l, a),
-                        type->pointer        ? "; cast a pointer with .to(tl.int64) first"
-                         : op == PY_OP_INVERT ? "; it flips the bits of integers: cast with .to(tl.int32)"
-                                              : "; cast it with .to(tl.int32)");
+                        type->pointer        ? FIX "cast a pointer with .to(tl.int64) first"
+                         : op == PY_OP_INVERT ? "; it flips the bits of integers" FIX "cast with .to(tl.int32)"
+                                              : FIX "cast it with .to(tl.int32)");
     }
     return val_tensor(ir_unary(&l->b, op == PY_OP_USUB ? OP_NEG : OP_NOT, a.ref));
 }

@@ -209,7 +209,7 @@ Val tri_lower_dot_scaled(Lower *l, const Call *c) {
         !py_want_bool(l, c, FAST_MATH, &fast) || !tri_want_dtype(l, c, OUT_DTYPE, &out))
         return val_error;
     if (out->elem != EL_F32 || out->pointer) {
-        want(l, c, OUT_DTYPE, "out_dtype=tl.float32; cast the result with .to(...)");
+        want(l, c, OUT_DTYPE, "out_dtype=tl.float32 (.to(...) casts the result)");
         return val_error;
     }
     bool half = side[0].format->elem == EL_F16 || side[1].format->elem == EL_F16;

@@ -182,19 +182,33 @@ static void follow_variable(Fold *f, Op *op, int i) {
     replace(f, arg, ir_binary(&b, OP_ADD, variable, ir_int(&b, ir_type(f->k, variable)->elem, far)));
 }
 
-/* A carried value that every trip hands on unchanged is its first value; a loop of no trips gives its first values. */
-static void simplify_for(Fold *f, Op *op) {
+static bool has_no_trip(const Fold *f, const Op *op) {
+    int64_t lo, hi, step;
+    return ir_const_int(f->k, op->operands[0], &lo) && ir_const_int(f->k, op->operands[1], &hi) &&
+           ir_const_int(f->k, op->operands[2], &step) && (lo == hi || (lo > hi) == (step > 0));
+}
+
+static bool is_in_role(const Op *op) {
+    while (op && op->code != OP_ROLE) op = op->parent ? op->parent->owner : NULL;
+    return op;
+}
+
+/* A carried value that every trip hands on unchanged is its first value; a loop of no trips gives its first values, and
+ * is gone: what it reads need not be written before. (In a role it is half of a hand-over.) */
+static bool simplify_for(Fold *f, Op *op) {
     Region *body = op->regions[0];
-    int64_t lo, hi;
-    bool never = ir_const_int(f->k, op->operands[0], &lo) && ir_const_int(f->k, op->operands[1], &hi) && lo >= hi;
+    bool never = has_no_trip(f, op);
     for (int i = 0; i < op->result_count; i++) {
         Ref first = op->operands[3 + i], arg = body->args[1 + i];
         Ref next = current(f, body->last->operands[i]);
         bool kept = next == arg || next == first;
         if (kept && current(f, arg) == arg) replace(f, arg, first);
         if ((kept || never) && current(f, op->results[i]) == op->results[i]) replace(f, op->results[i], first);
-        if (!kept) follow_variable(f, op, i);
+        if (!kept && !never) follow_variable(f, op, i);
     }
+    if (!never || is_in_role(op)) return false;
+    f->changed = true;
+    return true;
 }
 
 /* Does it lie in a slot, from where it is gone with the slot's release? What was computed from it is not. */
@@ -207,9 +221,8 @@ static void fold_region(Fold *f, Region *region) {
     size_t mark = f->entered.count;
     for (Op *op = region->first, *next; op; op = next) {
         renew_operands(f, op);
-        if (op->code == OP_FOR) simplify_for(f, op);
         Op *before = op->previous;
-        if (inline_if(f, op)) {
+        if (op->code == OP_FOR ? simplify_for(f, op) : inline_if(f, op)) {
             ir_remove(op);
             next = before ? before->next : region->first;
             continue;

@@ -282,7 +282,9 @@ bool lay_dot_fits(LayoutState *st, const Op *dot) {
 
 static void look_at_dot(Op *op, void *user) {
     LayoutState *st = user;
-    if (op->code == OP_DOT && !st->failed) st->failed = !lay_dot_fits(st, op);
+    if (op->code != OP_DOT || st->failed) return;
+    st->failed = !lay_dot_fits(st, op);
+    if (!st->failed && matrix_of(st->k, op)->warps) choose_grid(st->k, op, layout_group_of(st->cx, st->k, op).warps);
 }
 
 static void place_dot(LayoutState *st, Op *op) {
@@ -326,7 +328,6 @@ static void place_dot(LayoutState *st, Op *op) {
     }
     op->operands[2] = lay_want(st, op->operands[2], layout, op);
     lay_set(st, op->results[0], layout);
-    if (row->warps) choose_grid(st->k, op, st->warps);
 }
 
 /* Bytes along the contiguous dimension that one store of a warp covers without a gap: its vector, then its lanes. */
@@ -378,6 +379,7 @@ static void place_store(LayoutState *st, Op *op, int value_group) {
             st, choose_blocked(machine, ty_with_elem(st->k->module, type, type->elem), st->warps, contiguous), type);
     lay_want_operands(st, op, layout);
     if (op->result_count) lay_set(st, op->results[0], layout);
+    near_holds(machine, &st->facts, op); /* a wish */
     if (access_has_vectors(st, op)) layout_vector(machine, &st->facts, op, type, &layout->map); /* for its wishes */
     layout_wish_own(&st->facts, op);
 }

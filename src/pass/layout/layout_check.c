@@ -146,7 +146,7 @@ static void check_access(Check *c, const Op *op) {
         complain(c, op, "no one knows whether its vectors are aligned: `tests` is missing");
     if (op_flag(op, AT_BOUNDED) &&
         !(a.along >= 0 && a.whole && !a.tests && near_holds(c->st.cx->machine, &c->st.facts, op)))
-        complain(c, op, "`bounded` is of whole vectors that lie near the first one of their box, and of zeros outside");
+        complain(c, op, "`bounded` is of whole vectors that lie near the first one of their box");
     if (op_flag(op, AT_SINGLY) && !access_may_load_singly(c->st.k, op, a))
         complain(c, op, "`singly` is of elements of 16 bits that a thread loads one by one");
     if (op->code == OP_TATOMIC && a.vector > 1 && !a.whole)
@@ -246,18 +246,17 @@ static void check_dot(Check *c, const Op *op) {
     c->good = lay_dot_fits(&c->st, op);
     if (!c->good) return;
     const Matrix *row = matrix_of(c->st.k, op);
+    int along_m, along_n;
+    if (row->warps && !choose_has_grid(c->st.k, op, c->st.warps)) {
+        choose_dot_grid(c->st.k, op, c->st.warps, &along_m, &along_n);
+        complain(c, op, "those who run its instruction may lie as `grid=[%d,%d]` over its sum", along_m, along_n);
+        return;
+    }
     LinearLayout wanted = choose_accumulator(c->st.cx, c->st.k, op, c->st.warps);
     const LinearLayout *map = map_of(c, op, op->results[0]);
     if (map && !ll_equal(map, &wanted))
         complain(c, op, "its sum must live as %s leaves it", word_info[row->instr].text);
-    const Attr *grid = op_attr(op, AT_DOT_GRID);
-    int along_m = 0, along_n = 0;
-    if (row->warps) choose_dot_grid(c->st.k, op, c->st.warps, &along_m, &along_n);
-    bool same = row->warps ? grid && grid->list.count == 2 && grid->list.at[0] == along_m && grid->list.at[1] == along_n
-                           : !grid;
-    if (!same && row->warps)
-        complain(c, op, "those who run its instruction lie as `grid=[%d,%d]` over its sum", along_m, along_n);
-    if (!same && !row->warps) complain(c, op, "`grid` is of instructions that warps run");
+    if (!row->warps && op_attr(op, AT_DOT_GRID)) complain(c, op, "`grid` is of instructions that warps run");
     want(c, op, op->operands[2], map);
     for (int i = 0; i < 2 && c->good; i++) check_operand(c, op, i, row);
 }

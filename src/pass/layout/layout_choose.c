@@ -241,10 +241,22 @@ static bool is_chained(const Kernel *k, const Op *dot) {
     return false;
 }
 
-void choose_dot_grid(const Kernel *k, const Op *dot, int warps, int *along_m, int *along_n) {
+/* What any grid must keep to. Columns that are read from shared memory begin with a panel; units that are left over
+ * do the same work twice. */
+static bool grid_fits(const Kernel *k, const Op *dot, int warps, int64_t along_m, int64_t along_n) {
     const Type *c = ir_type(k, dot->operands[2]);
     const Matrix *row = matrix_of(k, dot);
-    int units = warps / row->warps;
+    int64_t n = c->extent[1], units = warps / row->warps;
+    bool powers = along_m > 0 && along_n > 0 && !(along_m & (along_m - 1)) && !(along_n & (along_n - 1));
+    if (!powers || along_m > units || along_n > units / along_m) return false;
+    if (along_m > 1 && along_m > ((int64_t)1 << ll_log2((c->extent[0] + row->m - 1) / row->m))) return false;
+    return !row->n_share || along_n == 1 || (!(n & (n - 1)) && n / along_n >= row->n_share);
+}
+
+static void best_grid(const Kernel *k, const Op *dot, int warps, int *along_m, int *along_n) {
+    const Type *c = ir_type(k, dot->operands[2]);
+    const Matrix *row = matrix_of(k, dot);
+    int units = warps < row->warps ? 1 : warps / row->warps;
     int64_t m = (c->extent[0] + row->m - 1) / row->m, n = c->extent[1];
     int wide = floor_pow2((int64_t)1 << ll_log2(m));
     *along_m = units < wide ? units : wide;
@@ -255,14 +267,26 @@ void choose_dot_grid(const Kernel *k, const Op *dot, int warps, int *along_m, in
                n / (units / *along_m) >= 2 * row->n)
             *along_m /= 2;
     *along_n = units / *along_m;
-    /* Columns that are read from shared memory begin with a panel; units that are left over do the same work twice. */
-    while (row->n_share && *along_n > 1 && ((n & (n - 1)) || n / *along_n < row->n_share)) *along_n /= 2;
+    while (*along_n > 1 && !grid_fits(k, dot, warps, *along_m, *along_n)) *along_n /= 2;
+}
+
+/* .. as it was written; conversions that the pass has put in since then may hide what it was chosen by. */
+bool choose_has_grid(const Kernel *k, const Op *dot, int warps) {
+    const Attr *grid = op_attr(dot, AT_DOT_GRID);
+    return grid && grid->list.count == 2 && grid_fits(k, dot, warps, grid->list.at[0], grid->list.at[1]);
+}
+
+void choose_dot_grid(const Kernel *k, const Op *dot, int warps, int *along_m, int *along_n) {
+    if (choose_has_grid(k, dot, warps))
+        layout_dot_grid(dot, along_m, along_n);
+    else
+        best_grid(k, dot, warps, along_m, along_n);
 }
 
 void choose_grid(Kernel *k, Op *dot, int warps) {
     int along_m, along_n;
     int64_t *grid = ARENA_ARRAY(k->module->arena, int64_t, 2);
-    choose_dot_grid(k, dot, warps, &along_m, &along_n);
+    best_grid(k, dot, warps, &along_m, &along_n);
     grid[0] = along_m, grid[1] = along_n;
     op_set(k, dot, (Attr){.id = AT_DOT_GRID, .list = {.at = grid, .count = 2}});
 }

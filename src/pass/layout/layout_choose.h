@@ -11,9 +11,11 @@ LinearLayout choose_left(const Kernel *k, const Op *dot, int along_m, int warps)
 /* The same as the sum of a product before it lies; false: the instruction knows but the one. */
 bool choose_left_held(const Kernel *k, const Op *dot, int along_m, int warps, LinearLayout *map);
 LinearLayout choose_accumulator(const PassContext *cx, const Kernel *k, const Op *dot, int warps);
-/* The grid, over the sum of a dot, of those warps that run its matrix instruction together. */
+/* The grid, over the sum of a dot, of those warps that run its matrix instruction together: as it was written on the
+ * dot, which is done before anything moves; has it one that its instruction can be run by? */
+void choose_grid(Kernel *k, Op *dot, int warps);
+bool choose_has_grid(const Kernel *k, const Op *dot, int warps);
 void choose_dot_grid(const Kernel *k, const Op *dot, int warps, int *along_m, int *along_n);
-void choose_grid(Kernel *k, Op *dot, int warps); /* and writes it */
 /* How a field of a ring is stored: by type and by the instructions that read it. */
 SharedTile choose_field(const PassContext *cx, const Kernel *k, Ref ring, int field);
 /* The dimension of the tile along which memory is contiguous; the last one, and a wish for it, when

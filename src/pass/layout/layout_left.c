@@ -190,7 +190,8 @@ const Layout *lay_kept_left(LayoutState *st, const Op *dot) {
     const Op *loop = dot->parent->owner;
     Ref left = dot->operands[0];
     int along_m, along_n;
-    if (!row->warps || row->reads_shared || !(row->a_from & FROM_REGISTERS) || !loop || loop->code != OP_FOR) return NULL;
+    if (!row->warps || row->reads_shared || !(row->a_from & FROM_REGISTERS) || !loop || loop->code != OP_FOR)
+        return NULL;
     const Value *v = ir_value(st->k, left);
     for (const Region *at = v->op ? v->op->parent : v->region; at; at = at->owner ? at->owner->parent : NULL)
         if (at == dot->parent) return NULL; /* it is made in the loop */

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* layout_near.c: loads of boxes whose elements lie near the box's first one.
+/* layout_near.c: loads and stores of boxes whose elements lie near the box's first one.
  *
- * Some machines load from a base that all lanes share and a distance of 32 bits, and bring zeros for lanes whose
- * distance is too far. So one load tests both: `bounded` says that all elements of the box lie within NEAR_BYTES behind
- * its first one, and that what is outside of the tensor is 0; lanes outside go too far.
+ * Some machines address memory by a base that all lanes share and a distance of 32 bits; lanes whose distance is too
+ * far load 0 and store nothing. So one instruction does both: `bounded` says that all elements of the box lie within
+ * NEAR_BYTES behind its first one; lanes outside of the tensor go too far, and nobody branches.
  *
  *     tload<along=1, vector=8, whole, bounded> %A, [%row, %k]     require<most=4194304> %stride
  *
@@ -12,11 +12,14 @@
 
 static const int64_t NEAR_BYTES = (int64_t)1 << 31;
 
+static const Type *box_type(const Kernel *k, const Op *op) {
+    return ir_type(k, op->code == OP_TSTORE ? op_operand(op, 1) : op->results[0]);
+}
+
 static bool has_form(const Kernel *k, const Op *op) {
-    if (op->code != OP_TLOAD) return false;
-    const Type *type = ir_type(k, op->results[0]);
-    if (!type->rank || type->elem == EL_I1 || op_attr(op, AT_WRAP) || op_attr(op, AT_RUN) ||
-        !ir_fills_zero(k, op) || op_flag(op, AT_VOLATILE))
+    if (op->code != OP_TLOAD && op->code != OP_TSTORE) return false;
+    const Type *type = box_type(k, op);
+    if (!type->rank || type->elem == EL_I1 || op_attr(op, AT_WRAP) || op_attr(op, AT_RUN) || op_flag(op, AT_VOLATILE))
         return false;
     RefList at = op_list(op, 0);
     for (int d = 0; d < at.count; d++)
@@ -30,8 +33,8 @@ static int64_t steps_of(const Type *box, int axis) {
 }
 
 bool near_holds(const Machine *machine, Facts *f, const Op *op) {
-    if (!machine->bounded_loads || !has_form(f->k, op)) return false;
-    const Type *box = ir_type(f->k, op->results[0]);
+    if (!machine->bounded_access || !has_form(f->k, op)) return false;
+    const Type *box = box_type(f->k, op);
     TensorParts parts = fact_tensor(f, op->operands[0]);
     int64_t left = NEAR_BYTES - machine->vector_bytes, bytes = elem_info[box->elem].bytes, stride;
     int unknown = 0, bounds = 0;

@@ -79,13 +79,6 @@ Op *merge_fuse_loops(Kernel *k, Arena *arena, Op **loops, int count, Builder *b)
 bool merge_roles(PassContext *cx, Kernel *k);
 /* merge_threads.c: regions of threads become element loops; did any? */
 bool merge_threads(PassContext *cx, Kernel *k);
-/* merge_check.c: do workers side by side make progress, and overwrite nothing too early? Says what is wrong; of those
- * that will run as they are written, also that it is proved, or not. False: it is wrong. */
-bool merge_check(PassContext *cx, Kernel *k, const Op *spmd, bool written);
-/* merge_same.c: the same number, the same trips of two `while`, of two workers? `still`: by Ref, whether it was read from
- * memory that nobody writes. */
-bool merge_same_number(const Kernel *k, const bool *still, Ref a, Ref b);
-bool merge_same_trips(const Kernel *k, const bool *still, const Op *a, const Op *b);
 /* merge_written.c: regions of threads, and workers, that stay as they are written. */
 void merge_written(PassContext *cx, Kernel *k, Op *spmd, const char *why, Range where);
 void merge_workers_written(PassContext *cx, Kernel *k, const Op *spmd);

@@ -9,7 +9,7 @@
  *
  * Nothing is merged and nothing is put into another order: stages, roles, workers and arrivals are the user's. An item
  * is the n-th of its ring in all tasks: it lies in slot n mod slots, in phase n div slots. Each worker counts for
- * itself, and carries its counts through loops and branches. merge_check.c proves what comes out. */
+ * itself, and carries its counts through loops and branches. roles_check.c proves what comes out. */
 #include "ir/ringform.h"
 #include "pass/merge/merge.h"
 

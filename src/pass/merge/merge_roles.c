@@ -9,6 +9,7 @@
  * passes in it, so it is one that the workers may take, and whatever order they take gives the same where they do not
  * race. Where all meet (`sync`), all come before any goes on. */
 #include "ir/barriers.h"
+#include "ir/roles.h"
 #include "pass/fold/fold.h"
 #include "pass/merge/merge.h"
 
@@ -217,7 +218,7 @@ static bool are_wrong(PassContext *cx, Kernel *k) {
     fold_tidy(k, cx->scratch);
     found = ir_list(k->body, OP_SPMD, cx->scratch);
     for (size_t i = 0; i < found.count && !wrong; i++)
-        wrong = !merge_check(cx, k, found.at[i], false);
+        wrong = !roles_check(k, cx->scratch, found.at[i], NULL, &(RolesBounds){0});
     ir_take_back(k, copy);
     return wrong;
 }

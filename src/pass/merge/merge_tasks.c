@@ -114,7 +114,7 @@ static bool find_choice(Tasks *t) {
     if (!ir_const_int(k, side_of(t, 1 - t->live, index), &end) || end >= 0) return refuse(t, t->choice);
     if (!fact_natural(k, side_of(t, t->live, index), NULL, NULL))
         return merge_fail(t->m, t->choice,
-                          "num_iters must be negative only where no work is left: make it from extents");
+                          "num_iters must be negative only where no work is left" FIX "make it from extents");
     return true;
 }
 

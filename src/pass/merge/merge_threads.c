@@ -9,6 +9,7 @@
  * piece is a `parallel` loop, which `raise` turns into tile operations. Atomics on buffers become updates of cells:
  * an element loop combines what meets there. What cannot be cut stays a region (merge_written.c), and a target that
  * has no threads of its own refuses it with the reason. */
+#include "ir/roles.h"
 #include "ir/threads.h"
 #include "pass/fold/fold.h"
 #include "pass/merge/merge.h"
@@ -42,6 +43,15 @@ static bool writes_beside(const Kernel *k, const Op *op, Arena *arena) {
     return found;
 }
 
+/* Workers as they are written. */
+static bool may_run(PassContext *cx, Kernel *k, const Op *spmd) {
+    RolesBounds bounds;
+    if (!roles_check(k, cx->scratch, spmd, &(RolesRun){cx->options.unproved}, &bounds)) return false;
+    if (bounds.proved)
+        pass_find(cx, spmd->range, FIND_ROLES_PROVED, bounds.workers, bounds.orders, (long long)bounds.trips);
+    return true;
+}
+
 bool merge_threads(PassContext *cx, Kernel *k) {
     FoundOps regions = ir_list(k->body, OP_SPMD, cx->scratch);
     size_t pieces = 0;
@@ -50,7 +60,7 @@ bool merge_threads(PassContext *cx, Kernel *k) {
     regions = ir_list(k->body, OP_SPMD, cx->scratch);
     for (size_t i = 0; i < regions.count; i++) {
         if (regions.at[i]->region_count > 1) {
-            if (!merge_check(cx, k, regions.at[i], true)) return true;
+            if (!may_run(cx, k, regions.at[i])) return true;
             merge_workers_written(cx, k, regions.at[i]);
         }
         if (op_word(regions.at[i], AT_UNIT, UNIT_THREAD) != UNIT_THREAD) continue;

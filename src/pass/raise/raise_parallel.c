@@ -95,7 +95,7 @@ bool raise_region(Loop *loop, Region *region) {
         } else if (is_raised_atomic(op)) {
             if (!load_before(loop, op) || !raise_atomic(loop, op)) return false;
         } else if (!op_has(op->code, TRAIT_PURE)) {
-            return raise_fail(loop, op, "`%s` inside an element loop is not raised", op_info[op->code].mnemonic);
+            return raise_fail(loop, op, "`%s` cannot stand inside of an element loop here", op_info[op->code].mnemonic);
         }
     }
     return true;

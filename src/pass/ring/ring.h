@@ -26,7 +26,7 @@ typedef struct UncutRing { /* of the last cut */
     int worth; /* what the kernel loses without it: more is more */
     int64_t bytes;
     int fields;
-    VEC(int) accesses; /* by their places in a walk of the kernel as it came: one of each field, perhaps several times */
+    VEC(int) accesses; /* by their places in a walk of the kernel as it came: one of each field, perhaps several */
 } UncutRing;
 typedef struct UncutAccess { /* one that must stay in compute */
     int access;
@@ -40,9 +40,9 @@ typedef struct Uncut {
     VEC(UncutRing) rings;
     VEC(UncutAccess) stays;
 } Uncut;
-/* A ring leaves, REF_NONE: the one that is worth least; or one field of it (-1: all of them); the kernel is cut again, its accesses in compute, with `why`
- * for `explain`. Other findings since the cut are gone. False: no loads would be left in rings, or it arrived with
- * them. */
+/* A ring leaves, REF_NONE: the one that is worth least; or one field of it (-1: all of them); the kernel is cut
+ * again, its accesses in compute, with `why` for `explain`. Other findings since the cut are gone. False: no loads
+ * would be left in rings, or it arrived with them. */
 bool ring_leave(PassContext *cx, Kernel *k, Ref ring, int field, const char *why);
 int ring_left(const PassContext *cx); /* how many have left */
 /* One of those comes back, or leaves again; all come back. The kernel is cut again. */

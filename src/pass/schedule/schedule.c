@@ -245,6 +245,7 @@ static bool plan(Schedule *s) {
     schedule_natural(s);
     schedule_atomic(s);
     schedule_hint(s);
+    schedule_anew(s);
     schedule_maps(s);
     schedule_place(s); /* what a gang asks: does anything need scratch? */
     schedule_gang(s);

@@ -18,6 +18,7 @@
  *   schedule_map.c      maps for TMA that the kernel makes
  *   schedule_atomic.c   by which instructions elements are combined into global memory
  *   schedule_hint.c     what accesses tell the caches
+ *   schedule_anew.c     behind which loops places of elements are found anew
  *   schedule_sweep.c    along which axis of the grid blocks follow each other
  *   schedule_gang.c     programs side by side in a block
  *   schedule_ring.c     rings: slots, places, barriers, by what means they are filled
@@ -174,6 +175,10 @@ bool schedule_sweep_holds(Schedule *s);
 /* --- schedule_hint.c --- */
 void schedule_hint(Schedule *s); /* when loads of unaligned rows are known */
 bool schedule_hint_holds(Schedule *s, const Op *op);
+
+/* --- schedule_anew.c --- */
+void schedule_anew(Schedule *s);
+bool schedule_anew_holds(Schedule *s, const Op *op);
 
 /* --- schedule_check.c --- */
 /* Of a kernel in scheduled form: false with a message. */

@@ -27,7 +27,9 @@ static bool holds(Schedule *s, const Op *op) {
     if (op_attr(op, AT_AHEAD) && !(in_loop && op_attr(op->parent->owner, AT_LEADS)))
         return schedule_fail(s, op, "products and waits run `ahead` in loops that lead (`leads`)");
     if (op->code == OP_CONVERT && !schedule_pieces_hold(s, op)) return false;
-    if (!schedule_natural_holds(s, op) || !schedule_atomic_holds(s, op) || !schedule_hint_holds(s, op)) return false;
+    if (!schedule_natural_holds(s, op) || !schedule_atomic_holds(s, op) || !schedule_hint_holds(s, op) ||
+        !schedule_anew_holds(s, op))
+        return false;
     if (op->code == OP_TENSOR && !schedule_map_holds(s, op)) return false;
     if (!schedule_move_holds(s, op) || !schedule_axis_holds(s, op)) return false;
     if (op->code == OP_TLOAD) return schedule_loose_holds(s, op) && schedule_rows_hold(s, op);

@@ -46,10 +46,10 @@ bool schedule_gang_holds(Schedule *s) {
     bool found = gang_find(s->cx, s->k, s->tasks, &s->gang, &why);
     if (!found) return schedule_fail(s, s->tasks, why);
     if (!layout_fills_by_tma(s->cx, s->k, role_find(s->tasks, ROLE_LOAD)->regions[0]))
-        return schedule_fail(s, s->tasks, "a gang's rings are filled by TMA");
+        return schedule_fail(s, s->tasks, "rings of programs side by side are filled by TMA");
     if (uses_scratch(tasks_body(s->tasks)))
         return schedule_fail(s, s->tasks,
-                             "programs of a gang have no scratch: each would need shared memory of its own");
+                             "programs side by side have no scratch: each would need shared memory of its own");
     return (op_int(s->tasks, AT_SIDE, -1) == s->gang.dim && op_flag(s->gang.loop, AT_TOGETHER) &&
             op_flag(s->gang.load_loop, AT_TOGETHER)) ||
            schedule_fail(s, s->tasks, "`side` and `together` are not those of its programs");

@@ -50,7 +50,8 @@ static void plan_op(Op *op, void *user) {
     Word hint = is_access(op) ? wished(op) : WORD_NONE;
     if (hint == WORD_NONE || !takes(op, hint)) return;
     op_set(s->k, op, (Attr){.id = AT_HINT, .word = hint});
-    op_drop(op, AT_SINGLY); /* it has no form with a hint */
+    op_drop(op, AT_SINGLY); /* these have no form with a hint */
+    if (op_word(op, AT_MOVER, MOVER_LANES) == MOVER_LANES) op_drop(op, AT_BOUNDED);
 }
 
 void schedule_hint(Schedule *s) { ir_walk(s->k->body, plan_op, s); }

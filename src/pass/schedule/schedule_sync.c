@@ -79,11 +79,12 @@ static void run_acquire(Sync *y, Op *acquire) {
     if (is_buffer(ring) && op_flag(ring, AT_LEAVES) && again) pending_drain(&y->o, acquire, false);
 }
 
+/* Where loads run ahead, the barrier of the next trip tells the threads: they fill the slot again behind it. */
 static void run_release(Sync *y, Op *release) {
-    const Op *loop = release->parent->owner;
-    bool late = op_attr(release, AT_BEHIND) && !loop_is_turned(loop);
-    if (ring_is_fused(ring_of(y, release)) || late || !y->o.now.unread) return;
-    pending_drain(&y->o, release, true);
+    const Op *loop = release->parent->owner, *ring = ring_of(y, release);
+    bool late = op_attr(release, AT_BEHIND) && !loop_is_turned(loop), ahead = ring_runs_ahead(ring);
+    if (!y->o.now.unread || (!ahead && (late || ring_is_fused(ring)))) return;
+    pending_drain(&y->o, release, !ahead);
     y->o.now.unread = false;
 }
 
@@ -93,7 +94,9 @@ static void run_store_beside(Sync *y, Op *store) {
     bool parts = ring && leaves_in_parts(ring);
     pending_store_beside(&y->o, store);
     if (parts && !op_attr(ring, AT_SOLO)) pending_meet_shown(&y->o, store); /* each of them */
-    y->o.now.unread |= !parts && !(ring && is_buffer(ring)); /* who fills a buffer again waits for that by itself */
+    bool ahead = ring && ring_runs_ahead(ring);
+    y->o.now.unread |=
+        ahead || (!parts && !(ring && is_buffer(ring))); /* who fills a buffer waits for that by itself */
     y->stores_beside = true;
     pending_mark(&y->o, store);
 }

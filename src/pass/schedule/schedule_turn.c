@@ -94,7 +94,7 @@ bool schedule_turn_holds(Schedule *s, const Op *loop) {
     if (!can_turn(s, loop, &r, &why)) return schedule_fail(s, loop, why);
     if (!is_marked(loop->regions[0], &r))
         return schedule_fail(s, loop,
-                             "the ops of a turned loop stand in the order head, scale, tail, its tail `behind`, "
+                             "the ops of a loop with `rotate` stand in the order head, scale, tail, its tail `behind`, "
                              "its last two products in `flight`");
     return !op_attr(loop, AT_TURNS) || may_take_turns(s, loop) ||
            schedule_fail(s, loop, "`turns` needs two workers of four warps, and two barriers that no role has");

@@ -85,6 +85,8 @@ void tw_kernel_destroy(tw_kernel *k) {
     tw_kernel_destroy(k->generic.kernel);
     tw_kernel_destroy(k->overlapping.kernel);
     tw_kernel_destroy(k->odd.kernel);
+    for (int i = 0; i < MOST_JOINED; i++)
+        for (int j = 0; j < MOST_JOINED; j++) tw_kernel_destroy(k->joined[i][j].kernel);
     tw_kernel_destroy(k->next);
     sequence_destroy(k);
     if (k->target && k->target->destroy) k->target->destroy(k);

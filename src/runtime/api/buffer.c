@@ -224,7 +224,8 @@ static void put(Elem elem, void *to, double x) {
 
 tw_status buffer_fill(tw_buffer *b, const char *kind, double value, uint64_t seed) {
     tw_context *cx = b->context;
-    if (b->target) return context_fail(cx, TW_ERROR_ARGUMENT, "only buffers of the host are filled" FIX "write it instead");
+    if (b->target)
+        return context_fail(cx, TW_ERROR_ARGUMENT, "only buffers of the host are filled" FIX "write it instead");
     int k = 0;
     while (k < FILL_COUNT && strcmp(kind, fill_names[k]) != 0) k++;
     if (k == FILL_COUNT) {

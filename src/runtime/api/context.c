@@ -57,7 +57,8 @@ tw_status context_fail(tw_context *cx, tw_status status, const char *format, ...
     va_list args;
     va_start(args, format);
     Seat *seat = seat_take(cx);
-    if (seat) seat->message = text_open_fix(&seat->texts, format, arena_vprintf(&seat->texts, format, args), &seat->fix);
+    if (seat)
+        seat->message = text_open_fix(&seat->texts, format, arena_vprintf(&seat->texts, format, args), &seat->fix);
     va_end(args);
     return status;
 }

@@ -90,7 +90,7 @@ static bool take_entry(Cursor *c, const char *key, Header *h, unsigned *seen) {
     if (strcmp(key, "descr") == 0) {
         skip_blanks(c);
         if (c->at < c->end && *c->at == '[')
-            return broken(c, "its items are records (a structured dtype); save one field");
+            return broken(c, "its items are records (a structured dtype)" FIX "save one field");
         *seen |= 1;
         return take_string(c, h->descr, sizeof h->descr) || broken(c, "its descr is no short string");
     }
@@ -148,8 +148,8 @@ static int32_t find_dtype(const char *descr, int32_t wish) {
 static const char *foreign_kind(const unsigned char *start, size_t size) {
     if (size == 0) return "it is empty";
     if (size > 2 && memcmp(start, "PK", 2) == 0)
-        return "it is an archive (.npz, or of torch.save); save one array with numpy.save";
-    if (start[0] == 0x80) return "it is a pickle; save the array with numpy.save";
+        return "it is an archive (.npz, or of torch.save)" FIX "save one array with numpy.save";
+    if (start[0] == 0x80) return "it is a pickle" FIX "save the array with numpy.save";
     return "it does not begin with \\x93NUMPY, as numpy.save writes it";
 }
 
@@ -182,16 +182,16 @@ static bool find_header(const unsigned char *start, size_t size, size_t *at, siz
 
 /* Why items of this type cannot be read at all. */
 static const char *foreign_items(const char *descr) {
-    if (descr[0] == '>') return "are big endian; save x.astype(x.dtype.newbyteorder('<'))";
+    if (descr[0] == '>') return "are big endian" FIX "save x.astype(x.dtype.newbyteorder('<'))";
     switch (descr[0] ? descr[1] : '\0') {
-    case 'O': return "are Python objects; make an array of numbers of them";
+    case 'O': return "are Python objects" FIX "make an array of numbers of them";
     case 'U':
-    case 'S': return "are strings; make an array of numbers of them";
-    case 'c': return "are complex numbers; save real and imaginary parts by themselves";
+    case 'S': return "are strings" FIX "make an array of numbers of them";
+    case 'c': return "are complex numbers" FIX "save real and imaginary parts by themselves";
     case 'M':
-    case 'm': return "are times; convert them to int64";
-    case 'V': return "are raw bytes; say what they are";
-    default: return "are none of ours; convert them to numbers of at most 8 bytes";
+    case 'm': return "are times" FIX "convert them to int64";
+    case 'V': return "are raw bytes" FIX "say what they are";
+    default: return "are none of ours" FIX "convert them to numbers of at most 8 bytes";
     }
 }
 

@@ -66,18 +66,19 @@ static long long place_among(const char *values, const char *text) {
     return -1;
 }
 
-/* "8x4" is 8 * 65536 + 4. */
-static bool parse_pair(const char *text, long long *value) {
+/* "8x4" is 8 * 65536 + 4; most: of both, 0: what fits. */
+static bool parse_pair(const char *text, long long most, long long *value) {
     char *end = NULL;
     long long x = strtoll(text, &end, 10), y = *end == 'x' ? strtoll(end + 1, &end, 10) : 0;
-    if (*end != 0 || x < 1 || x >= 32768 || y < 1 || y >= 65536) return false;
+    if (*end != 0 || x < 1 || x >= 32768 || y < 1 || y >= 65536 || (most && (x > most || y > most))) return false;
     *value = x * 65536 + y;
     return true;
 }
 
 /* "auto" is -1, on and off are 1 and 0; words are their places in the list; else an integer. */
 static bool parse(const OptionRow *row, const char *text, long long *value) {
-    if (strncmp(row->values, "columns x rows", 14) == 0) return parse_pair(text, value);
+    bool is_pair = strncmp(row->values, "columns x rows", 14) == 0 || strncmp(row->values, "rows x columns", 14) == 0;
+    if (is_pair) return parse_pair(text, row->most, value);
     bool switchable = strncmp(row->values, "auto, on", 8) == 0;
     if (strncmp(row->values, "auto", 4) == 0 && !switchable) {
         *value = place_among(row->values, text);

@@ -27,7 +27,7 @@ static void add_map(const CudaCode *code, size_t m, Text *t) {
     }
     text_add(t, "0};\n    const u32 box_%zu[] = {", m);
     for (int d = 0; d < map->rank; d++) text_add(t, "%d, ", map->box[d]);
-    text_add(t, "};\n    if ((status = built_map(&maps[%zu], %d, %d, ", m, cuda_map_type(map->elem), map->rank);
+    text_add(t, "};\n    if ((status = built_map(&maps[%zu], l, %d, %d, ", m, cuda_map_type(map->elem), map->rank);
     if (map->made)
         text_add(t, "l->room");
     else
@@ -55,7 +55,7 @@ static void add_numbers(const tw_kernel *k, Text *t) {
     const CudaCode *code = k->code;
     const CudaPlan *plan = code->plan;
     scalars_print(code->program, t);
-    if (plan->maps.count) text_add(t, "    BuiltMap maps[%zu];\n", plan->maps.count);
+    if (plan->maps.count) text_add(t, "    static _Thread_local BuiltMade maps[%zu];\n", plan->maps.count);
     for (size_t m = 0; m < plan->maps.count; m++) add_map(code, m, t);
     add_cluster(code, t);
 }

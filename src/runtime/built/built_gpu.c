@@ -82,7 +82,7 @@ static void add_params(const tw_kernel *k, const SimtParams *params, Text *t) {
         case SIMT_GRID: text_add(t, "&extents[%d], ", p->dim); break;
         case SIMT_SWEPT: text_add(t, "&swept, "); break;
         case SIMT_ROOM: text_add(t, p->dim ? "&l->places, " : "&l->room, "); break;
-        case SIMT_OWN: text_add(t, "&maps[%d], ", p->dim); break;
+        case SIMT_OWN: text_add(t, "&maps[%d].map, ", p->dim); break;
         }
     }
     text_add(t, "0};\n");

@@ -107,7 +107,8 @@ static tw_status check_name(Build *b, const char *name) {
         return context_fail(b->context, TW_ERROR_ARGUMENT, "`%s` is no name of a C function", name);
     if (build_is_taken(name))
         return context_fail(b->context, TW_ERROR_ARGUMENT,
-                            "the C library has a function `%s`, which the program could not call any more" FIX "give the "
+                            "the C library has a function `%s`, which the program could not call any more" FIX
+                            "give the "
                             "kernel's another name",
                             name);
     return TW_OK;

@@ -2,6 +2,8 @@
 /* cache.c: see cache.h. */
 #include "runtime/compile/cache.h"
 
+#include "base/text.h"
+
 #include <errno.h>
 #include <fcntl.h>
 #include <limits.h>
@@ -137,10 +139,10 @@ const char *cache_refusal(const char *dir) {
                : why == ENOTDIR                              ? "lies below a file"
                : why == ENAMETOOLONG                         ? "has too long a name"
                                                              : "cannot be made";
-    if (S_ISLNK(info.st_mode)) return "is a symbolic link; name the folder that it leads to";
+    if (S_ISLNK(info.st_mode)) return "is a symbolic link" FIX "name the folder that it leads to";
     if (!S_ISDIR(info.st_mode)) return "is not a folder";
     if (info.st_uid != geteuid()) return "belongs to another user";
-    return "can be written by others; take that away with chmod go-w";
+    return "can be written by others" FIX "take that away with chmod go-w";
 }
 
 /* Makes the directory and those above it; existing ones stay as they are. */

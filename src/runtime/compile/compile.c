@@ -139,7 +139,8 @@ static tw_status check_type(tw_context *cx, const FrontKernel *kernel, const Fro
                             const FrontValue *value) {
     if (param->kind == FRONT_CONSTANT)
         return context_fail(cx, TW_ERROR_ARGUMENT,
-                            "argument `%s`: kernel `%s` takes a constant there, and only a type was given" FIX "give the "
+                            "argument `%s`: kernel `%s` takes a constant there, and only a type was given"
+                            FIX "give the "
                             "value",
                             param->name, kernel->name);
     if (param->kind == FRONT_SCALAR && param->elem >= 0 && (int)value->elem != param->elem)
@@ -182,7 +183,7 @@ static const char *const *name_params(const FrontKernel *kernel, Arena *arena) {
 static const char *define_advice(const FrontDefine *define, const char *const *names, int count, Arena *arena) {
     for (int i = 0; i < count; i++)
         if (strcmp(names[i], define->name) == 0)
-            return FIX "it is an argument of the kernel, and no constant: give it as one";
+            return "; it is an argument of the kernel, and no constant" FIX "give it as an argument";
     const char *near = text_nearest(define->name, names, (size_t)count);
     return text_suggest(arena, "", near);
 }
@@ -537,6 +538,7 @@ tw_status kernel_compile_request(tw_kernel *k, const CompileRequest *request) {
     if (request->generic > k->pass.options.generic) k->pass.options.generic = request->generic;
     k->pass.options.overlap |= request->overlap;
     k->pass.options.odd = request->odd;
+    if (request->join) k->pass.options.join = request->join;
     k->pass.options.no_ones = request->specialize_ones;
     k->pass.scratch = ARENA_NEW(&k->arena, Arena);
     arena_init(k->pass.scratch, cx->allocator, &cx->trap);

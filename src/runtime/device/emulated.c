@@ -28,13 +28,20 @@ static void list_flags(char *text, const char *flags[TOOL_FLAGS]) {
     flags[n] = NULL;
 }
 
+static bool is_listed(const ToolFile *files, int count, const char *name) {
+    while (count && strcmp(files[count - 1].path, name) != 0) count--;
+    return count > 0;
+}
+
+/* What the device has of its own (special.h on AMD's GPUs), others have for the host alone. */
 static int list_files(const char *target, const char *name, const char *text, ToolFile files[MAX_FILES]) {
     static const char *const folders[] = {"prelude", "include"};
     const EmbeddedFile *file;
     int count = 0;
     for (int f = 0; f < 2; f++)
         for (int i = 0; count < MAX_FILES - 1 && (file = simt_code_header(target, folders[f], i)); i++)
-            files[count++] = (ToolFile){simt_code_header_name(file), file->text, file->size, false};
+            if (!is_listed(files, count, simt_code_header_name(file)))
+                files[count++] = (ToolFile){simt_code_header_name(file), file->text, file->size, false};
     files[count++] = (ToolFile){name, text, strlen(text), true};
     return count;
 }

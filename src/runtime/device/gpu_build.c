@@ -254,7 +254,7 @@ static tw_status load_image(tw_kernel *k, GpuDevice *device, const void *image, 
     if (result >= GPU_ERROR_CAPTURE && result <= GPU_ERROR_CAPTURE_LAST)
         return context_fail(cx, TW_ERROR_LAUNCH,
                             "kernel `%s` is loaded by its first launch, which cannot be captured in a "
-                            "graph: launch it once, with arguments of the same kind, before the "
+                            "graph" FIX "launch it once, with arguments of the same kind, before the "
                             "capture",
                             k->name);
     if (result != 0)
@@ -295,7 +295,8 @@ static tw_status check_memory(tw_kernel *k, const GpuDevice *device) {
     int64_t bytes = ((const SimtCode *)k->code)->simt_plan->shared_bytes;
     if (bytes <= device->shared_bytes) return TW_OK;
     return context_refuse(k->context, TW_ERROR_UNSUPPORTED, "shared-memory", bytes, device->shared_bytes,
-                          "kernel `%s` needs %lld bytes of shared memory, a block of %s has %d" FIX "use smaller tiles or "
+                          "kernel `%s` needs %lld bytes of shared memory, a block of %s has %d"
+                          FIX "use smaller tiles or "
                           "fewer stages%s",
                           k->name, (long long)bytes, device->name, device->shared_bytes, vendor_of(k)->smaller);
 }

@@ -39,7 +39,7 @@ static tw_status launch_fail(tw_kernel *k, const LaunchCall *call, const unsigne
     const char *resources = result == GPU_ERROR_RESOURCES
                                 ? arena_printf(context_texts(cx),
                                                " (%d threads of %d registers, %d bytes of shared memory; a block has "
-                                               "%d registers and %d bytes: use fewer warps or smaller tiles)",
+                                               "%d registers and %d bytes; fewer warps or smaller tiles need less)",
                                                k->resources.threads, k->resources.registers, k->resources.shared_bytes,
                                                k->pass.machine->registers, code->device->shared_bytes)
                                 : "";

@@ -1,16 +1,19 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* process.c: see process.h. The child gets a process group of its own, so that a time limit ends its children too. */
+/* process.c: see process.h. The child gets a process group of its own, so that a time limit ends its children too. It
+ * is started by vfork and not by posix_spawn, since it has something to say before it becomes the program. */
 #include "runtime/host/process.h"
 
 #include <errno.h>
 #include <fcntl.h>
+#include <limits.h>
 #include <poll.h>
+#include <pthread.h>
 #include <signal.h>
-#include <spawn.h>
 #include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/socket.h>
 #include <sys/stat.h>
 #include <sys/wait.h>
 #include <time.h>
@@ -59,41 +62,83 @@ static char **with_tmpdir(const char *temporary, char *variable, size_t size, ch
     return list;
 }
 
-bool process_spawn(const char *const *argv, const char *temporary, int input, int output, pid_t *pid) {
-    char variable[4200], *list[MOST_VARIABLES];
-    char **variables = temporary ? with_tmpdir(temporary, variable, sizeof variable, list) : environ;
-    posix_spawn_file_actions_t actions;
-    posix_spawnattr_t attributes;
-    if (posix_spawn_file_actions_init(&actions) != 0) return false;
-    if (posix_spawnattr_init(&attributes) != 0) {
-        posix_spawn_file_actions_destroy(&actions);
-        return false;
-    }
-    sigset_t none, plain;
-    sigemptyset(&none);
-    sigemptyset(&plain); /* a host that ignores these does not mean its compilers */
-    sigaddset(&plain, SIGPIPE);
-    sigaddset(&plain, SIGCHLD);
-    sigaddset(&plain, SIGXFSZ);
-    posix_spawnattr_setpgroup(&attributes, 0);
-    posix_spawnattr_setsigmask(&attributes, &none);
-    posix_spawnattr_setsigdefault(&attributes, &plain);
-    posix_spawnattr_setflags(&attributes, POSIX_SPAWN_SETPGROUP | POSIX_SPAWN_SETSIGMASK | POSIX_SPAWN_SETSIGDEF);
-    /* Ends of pipes are closed by exec itself; dup2 of a number to itself keeps it open. */
-    if (input >= 0)
-        posix_spawn_file_actions_adddup2(&actions, input, 0);
+/* What the child does before it becomes the program. It runs in our memory (vfork), while we wait. */
+typedef struct Birth {
+    const ProcessStart *start;
+    const char *path;
+    char *const *variables;
+    volatile int fault; /* why it did not become the program; 0: it did */
+} Birth;
+
+/* Numbers of files below 3 are about to mean something else. */
+static int out_of_the_way(int file) { return file >= 0 && file < 3 ? fcntl(file, F_DUPFD_CLOEXEC, 3) : file; }
+
+static void put_in_place(int file, int to, int mode) {
+    int from = file >= 0 ? file : open("/dev/null", mode | O_CLOEXEC);
+    if (from != to)
+        dup2(from, to);
     else
-        posix_spawn_file_actions_addopen(&actions, 0, "/dev/null", O_RDONLY, 0);
-    for (int to = 1; to <= 2; to++)
-        if (output >= 0)
-            posix_spawn_file_actions_adddup2(&actions, output, to);
-        else
-            posix_spawn_file_actions_addopen(&actions, to, "/dev/null", O_WRONLY, 0);
-    /* posix_spawnp does not change the strings; its type only looks so. */
-    bool ok = posix_spawnp(pid, argv[0], &actions, &attributes, (char *const *)(uintptr_t)argv, variables) == 0;
-    posix_spawnattr_destroy(&attributes);
-    posix_spawn_file_actions_destroy(&actions);
-    return ok;
+        fcntl(to, F_SETFD, 0);
+    if (file < 0 && from != to && from >= 3) close(from);
+}
+
+/* Says our own group, in digits, to the guard. */
+static void tell_group(int guard) {
+    char word[24], *at = word + sizeof word;
+    *--at = '\n';
+    for (long rest = (long)getpid(); rest; rest /= 10) *--at = (char)('0' + rest % 10);
+    if (guard >= 0 && send(guard, at, (size_t)(word + sizeof word - at), MSG_NOSIGNAL) < 0) return; /* it is gone */
+}
+
+/* Only what a signal handler may do too, as malloc and its kin may be held by another thread. */
+static _Noreturn void become(Birth *b) {
+    int input = out_of_the_way(b->start->input), output = out_of_the_way(b->start->output);
+    int guard = out_of_the_way(b->start->guard);
+    for (int number = 1; number < NSIG; number++) {
+        struct sigaction action;
+        if (sigaction(number, NULL, &action) != 0) continue;
+        /* a host that ignores these does not mean its compilers */
+        bool plain = number == SIGPIPE || number == SIGCHLD || number == SIGXFSZ;
+        if (action.sa_handler == SIG_DFL || (action.sa_handler == SIG_IGN && !plain)) continue;
+        action = (struct sigaction){.sa_handler = SIG_DFL};
+        sigaction(number, &action, NULL);
+    }
+    setpgid(0, 0);
+    put_in_place(input, 0, O_RDONLY);
+    put_in_place(output, 1, O_WRONLY);
+    put_in_place(output, 2, O_WRONLY);
+    tell_group(guard);
+    sigset_t none;
+    sigemptyset(&none);
+    sigprocmask(SIG_SETMASK, &none, NULL);
+    execve(b->path, (char *const *)(uintptr_t)b->start->argv, b->variables); /* it does not change the strings */
+    b->fault = errno;
+    _exit(127);
+}
+
+/* The child in our memory must meet no signal handler of ours and no cancelled thread. */
+static pid_t give_birth(Birth *b) {
+    sigset_t all, before;
+    int cancels;
+    sigfillset(&all);
+    pthread_setcancelstate(PTHREAD_CANCEL_DISABLE, &cancels);
+    pthread_sigmask(SIG_SETMASK, &all, &before);
+    pid_t pid = vfork();
+    if (pid == 0) become(b);
+    pthread_sigmask(SIG_SETMASK, &before, NULL);
+    pthread_setcancelstate(cancels, NULL);
+    return pid;
+}
+
+bool process_spawn(const ProcessStart *start, pid_t *pid) {
+    char variable[4200], *list[MOST_VARIABLES], path[PATH_MAX];
+    char **variables = start->temporary ? with_tmpdir(start->temporary, variable, sizeof variable, list) : environ;
+    if (!process_find(start->argv[0], path, sizeof path)) return false;
+    Birth birth = {.start = start, .path = path, .variables = variables};
+    *pid = give_birth(&birth);
+    if (*pid > 0 && birth.fault)
+        while (waitpid(*pid, NULL, 0) < 0 && errno == EINTR) {}
+    return *pid > 0 && !birth.fault;
 }
 
 /* Why a run is over. */
@@ -144,7 +189,7 @@ bool process_reap(pid_t pid, int limit, int *status) {
 
 ProcessResult process_run(const char *const *argv, int timeout_seconds, const ProcessWatch *watch, char *output,
                           size_t capacity) {
-    static const ProcessWatch nobody;
+    static const ProcessWatch nobody = {.guard = -1};
     if (!watch) watch = &nobody;
     ProcessResult result = {.exit_code = -1};
     output[0] = 0;
@@ -156,11 +201,11 @@ ProcessResult process_run(const char *const *argv, int timeout_seconds, const Pr
     if (pipe2(ends, O_CLOEXEC) != 0) return result;
     int64_t deadline = milliseconds() + (int64_t)timeout_seconds * 1000;
     pid_t pid = 0;
-    result.started = process_spawn(argv, watch->temporary, -1, ends[1], &pid);
+    ProcessStart start = {argv, watch->temporary, .input = -1, .output = ends[1], .guard = watch->guard};
+    result.started = process_spawn(&start, &pid);
     close(ends[1]);
     if (result.started) {
         int status = 0;
-        if (watch->note) watch->note(watch->user, pid);
         End end = drain(ends[0], deadline, watch->cancel, output, capacity);
         if (end == END_ITSELF) end = await(pid, deadline, watch->cancel, &status);
         result.timed_out = end == END_LATE;
@@ -172,8 +217,8 @@ ProcessResult process_run(const char *const *argv, int timeout_seconds, const Pr
             result.exit_code = WEXITSTATUS(status);
         else if (WIFSIGNALED(status))
             result.signal = WTERMSIG(status);
-        if (watch->note) watch->note(watch->user, 0);
     }
+    if (watch->guard >= 0 && send(watch->guard, "\n", 1, MSG_NOSIGNAL) < 0) {} /* it is gone */
     close(ends[0]);
     return result;
 }

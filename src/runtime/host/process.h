@@ -22,19 +22,25 @@ typedef struct ProcessResult {
 
 /* Who looks after it while it runs. */
 typedef struct ProcessWatch {
-    Cancel *cancel;                        /* may be NULL */
-    const char *temporary;                 /* its TMPDIR; NULL: ours */
-    void (*note)(void *user, pid_t group); /* it runs as this group; 0: it has ended. May be NULL */
-    void *user;
+    Cancel *cancel;        /* may be NULL */
+    const char *temporary; /* its TMPDIR; NULL: ours */
+    int guard;             /* a socket that is told a line: the number of its process group before it runs, nothing
+                            * when it has ended; -1: nobody */
 } ProcessWatch;
+
+typedef struct ProcessStart {
+    const char *const *argv;
+    const char *temporary; /* its TMPDIR; NULL: ours */
+    int input, output;     /* -1: /dev/null */
+    int guard;             /* as above; open until the program runs: when it closes without a line, none runs */
+} ProcessStart;
 
 /* argv[0] is looked up in PATH. Standard output and error go to `output`, cut to capacity - 1
  * bytes and closed by a NUL. watch may be NULL. */
 ProcessResult process_run(const char *const *argv, int timeout_seconds, const ProcessWatch *watch, char *output,
                           size_t capacity);
-/* Starts a program as a process group of its own; temporary: its TMPDIR, or NULL for ours; input and
- * output -1: /dev/null. */
-bool process_spawn(const char *const *argv, const char *temporary, int input, int output, pid_t *pid);
+/* Starts a program as a process group of its own. */
+bool process_spawn(const ProcessStart *start, pid_t *pid);
 /* Waits for its end at most that long; false: it goes on. */
 bool process_reap(pid_t pid, int milliseconds, int *status);
 /* The file that a program's name means in PATH; false when there is none. */

@@ -3,7 +3,6 @@
 #include "runtime/host/room.h"
 
 #include <dirent.h>
-#include <errno.h>
 #include <fcntl.h>
 #include <signal.h>
 #include <stdio.h>
@@ -67,16 +66,13 @@ static const char guard_script[] =
     "group=; while read -r word; do case $word in done) exit 0;; *) group=$word;; esac; done; "
     "test -n \"$group\" && kill -s KILL -- \"-$group\"; rm -rf -- \"$0\"";
 
-static void tell_guard(int guard, const char *word) {
-    if (guard >= 0 && send(guard, word, strlen(word), MSG_NOSIGNAL) < 0) return; /* it is gone */
-}
-
 static void post_guard(Room *room) {
     const char *argv[] = {"/bin/sh", "-c", guard_script, room->path, NULL};
     int ends[2];
     room->guard = -1;
     if (socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, ends) != 0) return;
-    bool posted = process_spawn(argv, NULL, ends[1], -1, &room->guard_pid);
+    ProcessStart start = {argv, .input = ends[1], .output = -1, .guard = -1};
+    bool posted = process_spawn(&start, &room->guard_pid);
     close(ends[1]);
     if (posted)
         room->guard = ends[0];
@@ -87,7 +83,7 @@ static void post_guard(Room *room) {
 static void dismiss_guard(Room *room) {
     int status;
     if (room->guard < 0) return;
-    tell_guard(room->guard, "done\n");
+    if (send(room->guard, "done\n", 5, MSG_NOSIGNAL) < 0) {} /* it is gone */
     close(room->guard);
     room->guard = -1;
     if (!process_reap(room->guard_pid, 2000, &status)) {
@@ -98,11 +94,18 @@ static void dismiss_guard(Room *room) {
 
 /* --- rooms --- */
 
+/* The guard stands first, so that no moment has a folder that nobody looks after. */
 static bool try_room(Room *room, const char *dir) {
     char absolute[CACHE_PATH];
-    if (!path_absolute(dir, absolute)) return false;
-    int n = snprintf(room->path, sizeof room->path, "%s/room-XXXXXX", absolute);
-    return n > 0 && (size_t)n < sizeof room->path && mkdtemp(room->path) != NULL;
+    uint64_t number;
+    if (!path_absolute(dir, absolute) || access(absolute, W_OK | X_OK) != 0 || getentropy(&number, sizeof number) != 0)
+        return false;
+    int n = snprintf(room->path, sizeof room->path, "%s/room-%016llx", absolute, (unsigned long long)number);
+    if (n < 0 || (size_t)n >= sizeof room->path) return false;
+    post_guard(room);
+    if (mkdir(room->path, 0700) == 0) return true;
+    dismiss_guard(room);
+    return false;
 }
 
 static bool find_place(Room *room, const char *dir) {
@@ -117,23 +120,14 @@ static bool find_place(Room *room, const char *dir) {
 bool room_open(Room *room, const char *dir, Cancel *cancel) {
     *room = (Room){.cancel = cancel, .guard = -1};
     cancel_hold(cancel);
-    if (!cancel_is_asked(cancel) && find_place(room, dir)) {
-        post_guard(room);
-        return true;
-    }
+    if (!cancel_is_asked(cancel) && find_place(room, dir)) return true;
     cancel_release(cancel);
     return false;
 }
 
-static void note_group(void *user, pid_t group) {
-    char word[24];
-    snprintf(word, sizeof word, group ? "%ld\n" : "\n", (long)group);
-    tell_guard(*(int *)user, word);
-}
-
 ProcessResult room_run(Room *room, const char *const *argv, int timeout_seconds, char *output, size_t capacity) {
     /* What a compiler puts aside lies in the room too, and goes with it. */
-    ProcessWatch watch = {.cancel = room->cancel, .temporary = room->path, .note = note_group, .user = &room->guard};
+    ProcessWatch watch = {.cancel = room->cancel, .temporary = room->path, .guard = room->guard};
     return process_run(argv, timeout_seconds, &watch, output, capacity);
 }
 

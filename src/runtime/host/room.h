@@ -10,7 +10,7 @@
  * While a room is open, the call holds something outside of the process (cancel.h). And a guard stands
  * beside us: a shell that listens to us, and when we are gone without a word (a kill, a crash, a signal
  * that the host leaves to the system) ends the compiler with all it started, and removes the folder.
- * It is told of a compiler just behind its start: killed in that moment, we leave the compiler behind.
+ * It stands before there is a folder, and a compiler tells it of itself before it runs: no moment is left out.
  * Where there is no shell there is no guard; folders that stayed are swept an hour later. Nothing is
  * allocated. */
 #ifndef RUNTIME_HOST_ROOM_H

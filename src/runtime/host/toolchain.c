@@ -140,7 +140,8 @@ static void build_in(tw_context *cx, Room *room, const Toolchain *tool, const ch
 /* What is said of a compiler that did not do its work. */
 static tw_status explain_failure(tw_context *cx, const Toolchain *tool, const Build *b) {
     const char *language = tool->kind->language, *name = tool->words[0];
-    if (!b->written) return no_room(cx);
+    bool ran = b->run.started && b->run.exit_code != 0;
+    if (!b->written || (b->full && ran)) return no_room(cx); /* what it said then is not of the code */
     if (!b->run.started)
         return context_fail(cx, TW_ERROR_UNAVAILABLE, "the %s compiler `%s` could not be started", language, name);
     if (b->run.timed_out)
@@ -218,6 +219,7 @@ tw_status toolchain_make(tw_context *cx, const Toolchain *tool, const ToolFile *
     bool ok = b.written;
     for (int i = 0; i < run_count && ok; i++) ok = run_tool(cx, &room, tool, &runs[i], &b);
     if (ok && join(path, &room, runs[run_count - 1].output)) *bytes = map_file(path, size);
+    b.full = !*bytes && room_is_full(&room);
     room_close(&room);
     if (*bytes) return TW_OK;
     tw_status status = explain_failure(cx, tool, &b);

@@ -198,7 +198,7 @@ static tw_status wrong_strides(const tw_kernel *k, const RunParam *param, const 
     }
     return context_fail(k->context, TW_ERROR_ARGUMENT,
                         "argument `%s`: kernel `%s` takes row-major arrays without gaps, the array "
-                        "given is %s: pass a copy",
+                        "given is %s" FIX "pass a copy",
                         param->name, k->name, got.at);
 }
 
@@ -341,7 +341,7 @@ static bool apart(const MemorySpan *spans, const Requirement *r) {
 }
 
 /* What is in the way, and nothing else: OVERLAPS: arrays; ODD: what is no multiple. */
-typedef enum Fit { FITS, OVERLAPS, ODD, FITS_NOT } Fit;
+typedef enum Fit { FITS, OVERLAPS, ODD, FITS_NOT, JOINS } Fit; /* JOINS: it fits, and another variant is faster */
 
 static bool keeps(const Requirement *r, int64_t value) {
     return r->kind == AT_EQ ? value == r->number : r->kind == AT_LEAST ? value >= r->number : value % r->number == 0;
@@ -374,13 +374,14 @@ static Fit fit_requirements(const tw_kernel *k, const Frame *f, const int64_t gr
 }
 
 /* The variant that a launch which does not fit runs. */
-static KernelVariant *variant_for(tw_kernel *k, Fit fit) {
+static KernelVariant *variant_for(tw_kernel *k, Fit fit, JoinSize join) {
+    if (fit == JOINS) return &k->joined[join.rows - 1][join.columns - 1];
     return fit == OVERLAPS ? &k->overlapping : fit == ODD ? &k->odd : &k->generic;
 }
 
 tw_status kernel_add_variant(LaunchRequest *request) {
     tw_kernel *k = request->lacking;
-    KernelVariant *v = variant_for(k, request->fit);
+    KernelVariant *v = variant_for(k, request->fit, request->join);
     request->lacking = NULL;
     if (atomic_load(&v->ready)) return TW_OK; /* another thread was first */
     tw_kernel_destroy(v->kernel);             /* one that memory did not suffice for */
@@ -390,6 +391,8 @@ tw_status kernel_add_variant(LaunchRequest *request) {
         compile->overlap = true;
     else if (request->fit == ODD)
         compile->odd |= request->odd;
+    else if (request->fit == JOINS)
+        compile->join = request->join.rows << 16 | request->join.columns;
     else
         compile->generic++;
     v->kernel = kernel_new(k->origin);
@@ -475,17 +478,25 @@ tw_status kernel_launch(tw_kernel *k, LaunchRequest *request) {
     if (status != TW_OK || empty) return status;
     uint64_t odd;
     Fit fit = fit_requirements(k, &f, call.grid, &odd);
+    JoinSize join = {1, 1};
+    bool may_join = fit == FITS && k->target->join && !k->pass.options.join && !k->never_joined;
+    if (may_join && k->target->join(k, call.grid, &join)) fit = JOINS;
     if (fit == FITS) return run(k, &call);
-    if (k->request->generic == REQUIRE_NOTHING)
+    if (fit != JOINS && k->request->generic == REQUIRE_NOTHING)
         return context_fail(cx, TW_ERROR_ARGUMENT, "the arguments do not keep a `require` that kernel `%s` came with",
                             k->name);
-    KernelVariant *variant = variant_for(k, fit);
+    KernelVariant *variant = variant_for(k, fit, join);
     if (!atomic_load(&variant->ready)) {
         request->lacking = k;
         request->fit = fit;
         request->odd = odd;
+        request->join = join;
         if (request->beside) return TW_OK;
         status = kernel_add_variant(request);
+        if (status != TW_OK && fit == JOINS) { /* too large after all */
+            k->never_joined = true;
+            return run(k, &call);
+        }
         if (status != TW_OK) return status;
     }
     int64_t grid[3];

@@ -52,6 +52,8 @@ struct Target {
     bool externs_in_c;           /* which is C, and not CUDA */
     bool runs_together;          /* all programs of a launch, where that is asked for */
     tw_status (*launch)(tw_kernel *k, const LaunchCall *call);
+    /* How many of the launch's tasks should be one, in a variant of the kernel (pass/join.h); false: none. Or NULL. */
+    bool (*join)(tw_kernel *k, const int64_t grid[3], JoinSize *size);
     bool launches_beside; /* launch may run on many threads at once, without the context's lock */
     /* NULL: launches are done when they return */
     tw_status (*synchronize)(const Target *target, tw_context *cx, tw_stream *stream);

@@ -53,7 +53,8 @@ static bool find_arch(const char *arch, TensixArch *out) {
 
 static const Machine *tensix_machine(tw_context *cx, const char *arch) {
     TensixArch known;
-    if (find_arch(arch, &known)) return machine_find("tenstorrent");
+    const char *const rows[] = {[TENSIX_WORMHOLE] = "tenstorrent", [TENSIX_BLACKHOLE] = "tenstorrent:blackhole"};
+    if (find_arch(arch, &known)) return machine_find(rows[known]);
     context_fail(cx, TW_ERROR_NOT_FOUND,
                  "target tenstorrent has no architecture `%s`" FIX "write tenstorrent:wormhole or "
                  "tenstorrent:blackhole",
@@ -187,6 +188,17 @@ static void set_argument(const tw_kernel *k, int i, TtValue *value) {
     value->stride = (const int64_t *)words + 1 + param->type->rank;
 }
 
+static bool tensix_join(tw_kernel *k, const int64_t grid[3], JoinSize *size) {
+    const TensixCode *code = k->code;
+    const TtPlan *plan = code->plan;
+    int64_t tasks[2] = {0, 0};
+    if (plan->task_rank < 2 || (!k->pass.join.along[0] && !k->pass.join.along[1])) return false;
+    scalars_run(code->numbers, k->slots, grid, code->values);
+    for (int i = 0; i < 2; i++) tasks[i] = code->values[plan->tasks[plan->task_rank - 2 + i]];
+    *size = join_choose(k->pass.machine, &k->pass.join, tasks);
+    return size->rows * size->columns > 1;
+}
+
 /* Elements that are moved one by one lie where the kernel says, pages where we do. */
 static bool has_elements(const TtPlan *plan) {
     for (size_t i = 0; i < plan->buffers.count; i++)
@@ -251,6 +263,7 @@ const Target target_tenstorrent = {
     .draw = tensix_draw,
     .build = tensix_build,
     .launch = tensix_launch,
+    .join = tensix_join,
     .destroy = tensix_destroy,
     .available = tensix_available,
 };

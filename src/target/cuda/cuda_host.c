@@ -19,8 +19,7 @@ typedef struct Host {
 } Host;
 
 /* The operator between two integers, or the name of the function that takes them. */
-static const char *operation(Opcode code, bool *infix) {
-    *infix = code == OP_ADD || code == OP_SUB || code == OP_MUL || code == OP_AND;
+static const char *operation(Opcode code) {
     switch (code) {
     case OP_ADD: return "+";
     case OP_SUB: return "-";
@@ -42,10 +41,10 @@ static const char *name_of(Host *h, Ref ref) {
 
 static void add_number(Host *h, Ref ref) {
     int64_t number;
-    bool infix;
     const Value *v = ref_is_value(ref) ? ir_value(h->k, ref) : NULL;
     const Op *op = v ? v->op : NULL;
-    const char *sign = op ? operation(op->code, &infix) : NULL;
+    const char *sign = op ? operation(op->code) : NULL;
+    bool infix = sign && !sign[1];
     if (ir_const_int(h->k, ref, &number)) {
         text_add(&h->t, "%lld", (long long)number);
     } else if (v && !op) {

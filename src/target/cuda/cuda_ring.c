@@ -323,6 +323,7 @@ static void emit_release(Emit *e, const Op *op) {
     Ref slot = op->operands[1];
     if (r->fused) {
         dot_end_span(e, op);
+        drain(e, op);
         return;
     }
     const Expr *text = emit_hold(e, slot)->by;

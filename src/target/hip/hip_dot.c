@@ -102,7 +102,9 @@ static void gather(Dot *d, int i, const Expr *words, const Expr *side, const Exp
         cs_line(&e->p, "%p[q] = 0;", words);
         cs_loop(&e->p, "#pragma unroll", "b", 0, each, 1);
         cs_line(&e->p, "%s cell;", bytes == 2 ? "u16" : "u8");
-        cs_line(&e->p, "tw_lds(1, &cell, %p);", stored_at(d, i, side, ex(e->arena, "%p + %p", k, place_along_k(d, i, ex(e->arena, "(q * %d + b)", each)))));
+        cs_line(
+            &e->p, "tw_lds(1, &cell, %p);",
+            stored_at(d, i, side, ex(e->arena, "%p + %p", k, place_along_k(d, i, ex(e->arena, "(q * %d + b)", each)))));
         cs_line(&e->p, "%p[q] |= (u32)cell << %d * b;", words, 8 * bytes);
         cs_close(&e->p);
     }
@@ -130,7 +132,8 @@ static void fetch(Dot *d, int i, const Expr *words, const Expr *first, const Exp
         uint32_t masks[LL_MAX_BITS], beyond = 0;
         steps_along_k(d, i, masks);
         for (int b = 0; b < fragment_of(d, i)->registers; b++) beyond += r * per >> b & 1 ? masks[b] : 0;
-        cs_line(&e->p, "tw_lds(%d, %p, %p);", each, to, stored_at(d, i, side, r ? ex(e->arena, "%p + %u", k, beyond) : k));
+        cs_line(&e->p, "tw_lds(%d, %p, %p);", each, to,
+                stored_at(d, i, side, r ? ex(e->arena, "%p + %u", k, beyond) : k));
     }
 }
 
@@ -245,9 +248,35 @@ static void multiply_early(Dot *d, const Tiles *t, int64_t steps) {
             (long long)(products * (steps - 1)));
 }
 
+/* An instruction writes whole tiles. Where the matrix ends within the last one, the thread's registers beyond it were
+ * left out (ll_registers): the tiles are an array of their own then, of which those that there are come back. */
+static const char *open_whole(Dot *d) {
+    Emit *e = d->e;
+    const char *acc = d->acc;
+    int of_tile = 1 << fragments[d->row->sum_in].registers, held = d->layout->registers;
+    if (held % of_tile == 0) return NULL;
+    d->acc = cs_fresh(&e->p, "whole");
+    cs_line(&e->p, "%s %s[%d] = {};", dot_sum_type(d->type), d->acc, (held + of_tile - 1) / of_tile * of_tile);
+    if (!d->fresh) {
+        emit_unroll(e, "r", held, 1);
+        cs_line(&e->p, "%s[r] = %s[r];", d->acc, acc);
+        cs_close(&e->p);
+    }
+    return acc;
+}
+
+static void close_whole(Dot *d, const char *acc) {
+    if (!acc) return;
+    emit_unroll(d->e, "r", d->layout->registers, 1);
+    cs_line(&d->e->p, "%s[r] = %s[r];", acc, d->acc);
+    cs_close(&d->e->p);
+    d->acc = acc;
+}
+
 void hip_multiply(Dot *d) {
     Emit *e = d->e;
     const Matrix *row = d->row;
+    const char *acc = open_whole(d);
     Tiles t = {{tiles_along(d, 0, row->m, d->along_m), tiles_along(d, 1, row->n, d->along_n)},
                {row->m * d->along_m, row->n * d->along_n}};
     int64_t fit_m = ((int64_t)1 << d->layout->map.log2[0]) / row->m;
@@ -255,4 +284,5 @@ void hip_multiply(Dot *d) {
     cs_line(&e->p, "const i32 wm = (warp & %d) %% %lld * %d, wn = (warp >> %d & %d) %% %lld * %d;", d->along_m - 1,
             (long long)fit_m, row->m, ll_log2(d->along_m), d->along_n - 1, (long long)fit_n, row->n);
     (op_attr(d->op, AT_EARLY) ? multiply_early : multiply_in_turn)(d, &t, (d->k + row->k - 1) / row->k);
+    close_whole(d, acc);
 }

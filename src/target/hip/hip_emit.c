@@ -8,42 +8,8 @@
 #include "target/simt/simt_ring.h"
 
 /* --- what there is no text for --- */
-static bool is_wide(const Kernel *k, const Op *op) {
-    return op->result_count && ir_type(k, op->results[0])->elem == EL_F64;
-}
-
-/* The functions of hip_math.h; two of them are good for f32 alone. */
-static const char *missing_function(const Kernel *k, const Op *op) {
-    switch (op_word(op, AT_FN, WORD_NONE)) {
-    case MATH_LGAMMA:
-    case MATH_TGAMMA:
-    case MATH_J0:
-    case MATH_J1:
-    case MATH_Y0:
-    case MATH_Y1:
-    case MATH_CYL_BESSEL_I0:
-    case MATH_CYL_BESSEL_I1:
-    case MATH_ERFINV:
-    case MATH_ERFCINV:
-    case MATH_ERFCX:
-    case MATH_NORMCDF:
-    case MATH_NORMCDFINV:
-    case MATH_SINPI:
-    case MATH_COSPI:
-    case MATH_RCBRT:
-    case MATH_RHYPOT: return "";
-    case MATH_POW:
-    case MATH_ERFC: return is_wide(k, op) ? " of f64" : NULL;
-    default: return NULL;
-    }
-}
-
 static void refuse_missing(Emit *e, const Region *region) {
     for (const Op *op = region->first; op; op = op->next) {
-        const char *of = op->code == OP_MATH ? missing_function(e->k, op) : NULL;
-        if (of)
-            emit_refuse(e, op, arena_printf(e->arena, "target hip does not have the function `%s`%s yet",
-                                            word_info[op_word(op, AT_FN, WORD_NONE)].text, of));
         if (op->code == OP_PRINT)
             emit_refuse(e, op, "target hip does not print yet: that takes the vendor's device library");
         if (op->code == OP_ASM || op->code == OP_ASM_ACT)
@@ -80,7 +46,8 @@ static void write_tasks(Emit *e, const Op *tasks) {
             role = op;
         }
     ring_constants(e);
-    cs_line(&e->p, "const i32 lane = tw_lane(), warp = tw_warp();");
+    cs_line(&e->p, e->anew ? "i32 lane = tw_lane();" : "const i32 lane = tw_lane();");
+    cs_line(&e->p, "const i32 warp = tw_warp();");
     tasks_count(e, tasks, &tasks_plain, "tasks");
     CLines before = e->p.lines, top = {0}, *outer = e->top;
     int depth = e->top_depth;
@@ -126,9 +93,14 @@ static void trip_end(Emit *e, const Op *loop, void *ahead) {
 }
 
 static void loop_end(Emit *e, const Op *loop, void *ahead) {
-    (void)loop;
     if (ahead) skew_end(e, ahead);
+    if (!op_flag(loop, AT_ANEW)) return;
+    cs_line(&e->p, "tw_anew(lane);");
+    for (size_t i = 0; i < e->places.count; i++)
+        cs_line(&e->p, "%s = %p;", e->places.at[i].name, e->places.at[i].place);
 }
+
+static void find_anew(Op *op, void *user) { ((Emit *)user)->anew |= op_flag(op, AT_ANEW); }
 
 static const void *branch_begin(Emit *e, const Op *branch) { return skew_branch(e, branch); }
 static void side_begin(Emit *e, const void *state, int side) { skew_side_begin(e, state, side); }
@@ -177,6 +149,7 @@ SimtPlan *hip_emit(PassContext *cx, Kernel *k) {
     Emit e;
     emit_begin(&e, &hip_target, cx, k);
     refuse_missing(&e, k->body);
+    ir_walk(k->body, find_anew, &e);
     if (k->module->diag->errors) return NULL;
     const Op *tasks = tasks_of(k);
     e.persist = tasks && op_flag(tasks, AT_PERSIST);

@@ -120,6 +120,7 @@ struct Emit {
     const Op *threads;  /* the region of single threads that is being written, or NULL */
     ThreadGroup group;
     const Expr *barrier;     /* number of the group's own barrier; NULL: that of the whole block */
+    bool anew; /* lane and places are found anew behind some loop: they are no constants */
     VEC(ThreadPlace) places; /* what lanes and warps decide of coordinates, as variables */
     Map found;               /* ops with a finding */
     Map overs;               /* divisors of whole tiles -> their TwOver */

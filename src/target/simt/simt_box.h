@@ -33,7 +33,8 @@ Box box_of(Emit *e, const Op *op, const Type *tile, const Layout *layout);
 void box_indices(Emit *e, Box *b, Ref mask);
 void box_part(Emit *e, Box *b, BoxPart part); /* the same for a part of the dimensions, without a mask */
 void box_mask(Emit *e, Box *b, Ref mask);     /* that register r is not masked */
-/* Of a load that is `bounded`: the address of its box's first element, and how many bytes behind it register r lies. */
+/* Of an access that is `bounded`: the address of its box's first element, and how many bytes behind it register r
+ * lies. */
 void box_near(Emit *e, const Box *b, const Expr **base, const Expr **at);
 /* What elements outside are loaded as, in memory form; its bits, of a 16-bit float that is known, else -1. */
 int box_fill_half(Emit *e, const Op *op, Elem elem);

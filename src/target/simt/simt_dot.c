@@ -133,7 +133,7 @@ static void multiply_fma(Dot *d, const char *sum) {
 }
 
 /* --- the accumulator --- */
-static const char *sum_type(const Type *type) {
+const char *dot_sum_type(const Type *type) {
     if (elem_is_float(type->elem)) return type->elem == EL_F64 ? "f64" : "f32";
     bool wide = elem_info[type->elem].bits == 64;
     if (elem_is_signed(type->elem)) return wide ? "i64" : "i32";
@@ -156,7 +156,7 @@ void dot_open(Dot *d) {
         if (d->fresh) return; /* the first step writes it */
     } else {
         d->acc = cs_fresh(&e->p, "sum");
-        cs_line(&e->p, "%s %s[%d];", sum_type(d->type), d->acc, d->layout->registers);
+        cs_line(&e->p, "%s %s[%d];", dot_sum_type(d->type), d->acc, d->layout->registers);
     }
     emit_unroll(e, "r", d->layout->registers, 1);
     cs_line(&e->p, "%s[r] = %p;", d->acc, elementwise_operand(e, c, d->layout, &place_r));
@@ -192,7 +192,7 @@ void dot_emit(Emit *e, const Op *op) {
     if (d.row->warps)
         e->target->multiply(&d);
     else
-        multiply_fma(&d, sum_type(d.type));
+        multiply_fma(&d, dot_sum_type(d.type));
     if (runs_on) return; /* who waits for it ends it */
     cs_close(&e->p);
     close_accumulator(&d);

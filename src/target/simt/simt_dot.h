@@ -23,12 +23,13 @@ struct Dot {
 /* Where element (row, column) of the stored operand i lies. */
 const Expr *dot_matrix_at(Dot *d, int i, const Expr *row, const Expr *column);
 
-/* A that lies in registers as the instruction takes it: so many elements a word, the words' array (NULL: it does not lie
- * there; `set`: to 0), and what is written into it. */
+/* A that lies in registers as the instruction takes it: so many elements a word, the words' array (NULL: it does not
+ * lie there; `set`: to 0), and what is written into it. */
 int dot_left_each(const Dot *d);
 const char *dot_left_declare(Dot *d, bool set);
 void dot_left_pack(Dot *d, const char *words);
 
+const char *dot_sum_type(const Type *type); /* what products of this type are summed in */
 Dot dot_of(Emit *e, const Op *op);
 void dot_open(Dot *d); /* the accumulator, with c in it: c's own array where nobody needs c afterwards */
 void dot_say(Dot *d);  /* who multiplies, for `explain` */

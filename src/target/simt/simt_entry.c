@@ -97,11 +97,12 @@ static void write_thread(Emit *e, const CLines *top, const CLines *body) {
     bool warp = cs_mentions(top, "warp") || cs_mentions(body, "warp");
     bool uniform = kernel_int(e->k, AT_UNIFORM, 0);
     const Expr *of_warp = ex(e->arena, uniform ? "tw_warp()" : "tw_thread() >> %d", ll_log2(e->lanes));
-    if (lane && warp)
+    if (lane && warp && !e->anew) {
         cs_line(&e->p, "const i32 lane = tw_lane(), warp = %p;", of_warp);
-    else if (lane)
-        cs_line(&e->p, "const i32 lane = tw_lane();");
-    else if (warp)
+        return;
+    }
+    if (lane) cs_line(&e->p, e->anew ? "i32 lane = tw_lane();" : "const i32 lane = tw_lane();");
+    if (warp)
         cs_line(&e->p, "const i32 warp = %p;", of_warp);
 }
 
@@ -112,6 +113,15 @@ static const Expr *launch_bounds(Emit *e, const EntryFile *file) {
     if (!blocks) return ex(e->arena, "__launch_bounds__(%d)", file->plan->threads);
     return ex(e->arena, "__launch_bounds__(%d, %lld)", file->plan->threads, (long long)blocks);
 }
+
+/* What nvcc finds in the headers of C, and NVRTC has none of: texts in CUDA take it for granted. */
+static const char words_of_c[] =
+    "#ifdef __CUDACC_RTC__\n"
+    "typedef signed char int8_t; typedef unsigned char uint8_t; typedef short int16_t; typedef unsigned short "
+    "uint16_t;\n"
+    "typedef int int32_t; typedef unsigned uint32_t; typedef long long int64_t; typedef unsigned long long uint64_t;\n"
+    "typedef unsigned short ushort; typedef unsigned uint; typedef unsigned long ulong;\n"
+    "#endif";
 
 const char *entry_file(Emit *e, const EntryFile *file) {
     CLines body = e->p.lines;
@@ -128,6 +138,7 @@ const char *entry_file(Emit *e, const EntryFile *file) {
     cs_blank(&e->p);
     const char *externs = cs_externs(e->arena, e->k);
     if (externs) {
+        if (kernel_text(e->k, AT_IMPORTS)) cs_raw(&e->p, words_of_c);
         cs_raw(&e->p, externs);
         cs_blank(&e->p);
     }

@@ -150,6 +150,16 @@ static IndexForm index_form(Emit *e, const Box *b, int d, int t) {
     return alone ? INDEX_64 : INDEX_32;
 }
 
+/* Of an access that is `bounded`: is register r inside along dimension d? What all threads have in common is compared
+ * once, in 64 bits; what is left is the place in the box. */
+static void inside_near(Emit *e, Box *b, int d, int t) {
+    const Expr *offset = emit_scalar(e, op_list(b->op, 0).at[d]), *extent = b->tensor.extent[d];
+    if (extent && (d != b->inner_dim || b->whole))
+        box_also(e, &b->condition,
+                 ex(e->arena, "tw_near(%p, (i64)%p, (i64)%p)", place_in_box(e, b, t), offset, extent));
+    if (t >= 0) box_also(e, &b->condition, place_inside(e, b->layout, b->tile, t, &place_r));
+}
+
 void box_part(Emit *e, Box *b, BoxPart part) {
     const Op *op = b->op;
     bool check = !op_flag(op, AT_NOCHECK);
@@ -158,6 +168,10 @@ void box_part(Emit *e, Box *b, BoxPart part) {
         if (part != BOX_ALL && (part == BOX_ALONG) != (d == b->inner_dim)) continue;
         int t = box_axis(op, b->tensor.rank, b->tile->rank, d);
         IndexForm form = index_form(e, b, d, t);
+        if (op_flag(op, AT_BOUNDED) && form == INDEX_64) {
+            inside_near(e, b, d, t);
+            continue;
+        }
         const Expr *sum = form == INDEX_64 ? place_in_tensor(e, b, d, t) : place_in_32_bits(e, b, d, t);
         if (box_wraps(op, d) && b->tensor.extent[d])
             sum = ex(e->arena, "tw_mod((i64)(%p), (i64)%p)", sum, b->tensor.extent[d]);
@@ -263,12 +277,15 @@ void box_near(Emit *e, const Box *b, const Expr **base, const Expr **at) {
     *at = ex(e->arena, "(%p) * %d", *at ? *at : &expr_zero, elem_info[b->tile->elem].bytes);
 }
 
-/* One vector of a load that tests by itself which lanes are inside. */
-static void load_bounded(Emit *e, const Box *b, int vector, const Expr *to) {
+/* One vector of a load that tests by itself which lanes are inside; fill: what others get, if not 0. */
+static void load_bounded(Emit *e, const Box *b, int vector, const Expr *to, const Expr *fill) {
     const Expr *base, *at;
     box_near(e, b, &base, &at);
     const Expr *on = b->condition ? b->condition : &expr_true;
-    cs_line(&e->p, "tw_ldg_bounded(%d, %p, %p, %p, %p);", vector, on, to, base, at);
+    if (ir_fills_zero(e->k, b->op))
+        cs_line(&e->p, "tw_ldg_bounded(%d, %p, %p, %p, %p);", vector, on, to, base, at);
+    else
+        cs_line(&e->p, "tw_ldg_bounded_or(%d, %p, %p, %p, %p, %p);", vector, on, to, base, at, fill);
 }
 
 /* A scalar: its variable in memory form first, then (between the two calls) what its address takes. */
@@ -373,7 +390,7 @@ void memory_tload(Emit *e, const Op *op) {
         if (hint_of(op)) {
             load_hinted(e, op, pairs ? b.vector / 2 : b.vector, b.condition, to, at, pairs ? pairs_fill(e, op) : fill);
         } else if (op_flag(op, AT_BOUNDED)) {
-            load_bounded(e, &b, pairs ? b.vector / 2 : b.vector, to);
+            load_bounded(e, &b, pairs ? b.vector / 2 : b.vector, to, pairs ? pairs_fill(e, op) : fill);
         } else if (pairs) {
             cs_line(&e->p, "tw_ldg_pairs(%d, %p, %p, %p, %p);", b.vector / 2, b.condition ? b.condition : &expr_true,
                     to, at, pairs_fill(e, op));
@@ -451,6 +468,11 @@ void memory_tstore(Emit *e, const Op *op) {
     if (!b.whole) {
         cs_line(&e->p, "tw_store_row%s(%d, %p, %p, %p, %p, %p);", how, b.vector, b.row, b.index[b.inner_dim],
                 b.tensor.extent[b.inner_dim], b.condition ? b.condition : &expr_true, from);
+    } else if (op_flag(op, AT_BOUNDED)) {
+        const Expr *base, *at;
+        box_near(e, &b, &base, &at);
+        cs_line(&e->p, "tw_stg_bounded(%d, %p, %p, %p, %p);", pairs ? b.vector / 2 : b.vector,
+                b.condition ? b.condition : &expr_true, base, at, from);
     } else {
         const Expr *at = b.inner_dim >= 0 ? ex(e->arena, "%p + %p", b.row, b.index[b.inner_dim]) : b.row;
         cs_line(&e->p, "tw_stg%s%s(%d, %p, %p, %p);", asks || !*how ? "_if" : "", how,

@@ -73,7 +73,7 @@ const Expr *place_thread(Emit *e, const LinearLayout *map, int dim) {
     if (!e->places.count)
         cs_line_of(&e->p, e->top, e->top_depth, "// along each axis of a tile: the first place that this thread holds");
     *VEC_PUSH(&e->places, e->arena) = (ThreadPlace){place, name};
-    cs_line_of(&e->p, e->top, e->top_depth, "const i32 %s = %p;", name, place);
+    cs_line_of(&e->p, e->top, e->top_depth, e->anew ? "i32 %s = %p;" : "const i32 %s = %p;", name, place);
     return ex_name(e->arena, name);
 }
 

@@ -51,12 +51,13 @@ typedef struct TtBuffer {
     Elem elem;
     TtFormat format;
     TtLayout layout;
-    double fill; /* of everything outside the tensor; an input has one more page of it at its end */
+    double fill; /* of everything outside the tensor */
     int base, extent[MAX_RANK], stride[MAX_RANK]; /* numbers (TtPlan.numbers) */
     bool open[MAX_RANK];                          /* no extent is given: as far as the argument's memory goes */
 } TtBuffer;
 
 uint32_t tt_page_bytes(const TtBuffer *buffer);
+uint32_t tt_fill_bits(const TtBuffer *buffer); /* an element of fill, as its format has it */
 
 /* Which cores of the rectangle get the pages of a CB from one of them; see tt_share.c. */
 typedef enum TtShare { SHARE_NONE, SHARE_ROW, SHARE_COLUMN } TtShare;
@@ -85,8 +86,7 @@ typedef enum TtArgKind {
     ARG_STRIDE,
     ARG_GRID,    /* extent of the source's grid */
     ARG_ADDRESS, /* of a DRAM buffer */
-    ARG_PAGES,   /* its pages along a dimension */
-    ARG_FILL     /* number of its page of fill */
+    ARG_PAGES    /* its pages along a dimension */
 } TtArgKind;
 typedef struct TtArg {
     TtArgKind kind;

@@ -26,7 +26,8 @@ static const Attr *asked(const Kernel *k, AttrId id) {
 /* One of so many numbers. */
 static const Attr *asked_numbers(Tt *tt, AttrId id, int count) {
     const Attr *attr = asked(tt->k, id);
-    if (attr && attr->list.count != count) tt_refuse(tt, NULL, "`%s` has %d numbers", attr_info[id].text, count);
+    if (attr && attr->list.count != count) tt_refuse(tt, NULL, "`%s` has %d numbers"
+                                                               FIX "write so many", attr_info[id].text, count);
     return attr && attr->list.count == count ? attr : NULL;
 }
 
@@ -60,11 +61,12 @@ static void check_sharding(Tt *tt, const char *text) {
             is_param = param && strlen(param) == name && strncmp(param, at, name) == 0;
         }
         if (!is_param)
-            tt_refuse(tt, NULL, "sharding of `%.*s`, which is no parameter of the kernel", (int)name, at);
+            tt_refuse(tt, NULL, "sharding of `%.*s`, which is no parameter of the kernel" FIX "name one that is",
+                      (int)name, at);
         else if (!found)
             tt_refuse(tt, NULL, "a tensor that is laid out as `%.*s`; tensors lie interleaved in DRAM, tile after "
-                                "tile along rows: "
-                                "write interleaved, or leave it out", (int)length, value);
+                                "tile along rows" FIX "write interleaved, or leave it out",
+                      (int)length, value);
         at += n;
         at += strspn(at, " ;,");
     }
@@ -81,24 +83,27 @@ void tt_take_annotations(Tt *tt) {
     if (o->order == TW_ORDER_AUTO) o->order = TW_ROW_MAJOR;
     if (!o->block) o->block = (uint32_t)kernel_int(k, AT_TT_BLOCK, 0);
     if (!o->chunk) o->chunk = (uint32_t)kernel_int(k, AT_TT_CHUNK, 0);
-    if (rect && cores) tt_refuse(tt, NULL, "both rect=.. and core_grid=..; a rectangle of cores is one of them");
+    if (rect && cores) tt_refuse(tt, NULL, "both rect=.. and core_grid=.." FIX "leave out one of them");
     if (!o->size.x && cores) o->size = (TwPoint){(uint32_t)cores->list.at[0], (uint32_t)cores->list.at[1]};
     if (!o->size.x && rect) take_rect(o, rect);
     if (rect && annotated_policy && o->policy != TW_RECT)
-        tt_refuse(tt, NULL, "rect=.. with policy=\"%s\"; it places the cores of policy=\"rect\"", policies[o->policy]);
+        tt_refuse(tt, NULL, "rect=.. with policy=\"%s\"; it places the cores of policy=\"rect\""
+                            FIX "leave rect out", policies[o->policy]);
     if (stride && annotated_policy && o->policy != TW_STRIDED)
-        tt_refuse(tt, NULL, "stride=.. with policy=\"%s\"; it is for policy=\"strided\"", policies[o->policy]);
+        tt_refuse(tt, NULL, "stride=.. with policy=\"%s\"; it is for policy=\"strided\""
+                            FIX "leave stride out", policies[o->policy]);
     if (stride && o->policy == TW_STRIDED) {
         if (stride->list.at[0] != 0 || stride->list.at[1] < 1)
             tt_refuse(tt, NULL, "stride=(%lld, %lld): tasks would be left out; core i begins with task i, and the "
                                 "step is the number of "
-                                "cores: write (0, cores)", (long long)stride->list.at[0],
+                                "cores" FIX "write (0, cores)", (long long)stride->list.at[0],
                                     (long long)stride->list.at[1]);
         else if (!o->cores)
             o->cores = (uint32_t)stride->list.at[1];
     }
     if (o->block && o->policy != TW_BLOCK_LINEAR)
-        tt_refuse(tt, NULL, "block=%u with policy=\"%s\"; it is for policy=\"block_linear\"", o->block,
+        tt_refuse(tt, NULL, "block=%u with policy=\"%s\"; it is for policy=\"block_linear\""
+                            FIX "leave block out", o->block,
                   policies[o->policy]);
     if (!o->block) o->block = 1;
     const Attr *sharding = asked(k, AT_TT_SHARDING);
@@ -152,9 +157,10 @@ static void check_depths(Tt *tt, const char *text) {
             known |= ring && strlen(ring) == name && strncmp(ring, at, name) == 0;
         }
         if (!known)
-            tt_refuse(tt, NULL, "a depth of `%.*s`, which is no ring of the kernel", (int)name, at);
+            tt_refuse(tt, NULL, "a depth of `%.*s`, which is no ring of the kernel" FIX "name one that `explain` shows",
+                      (int)name, at);
         else if (slots < 1 || slots > 64 || end != at + n)
-            tt_refuse(tt, NULL, "the depth `%.*s`; write a ring and its slots, from 1 to 64, as in:3", (int)n, at);
+            tt_refuse(tt, NULL, "the depth `%.*s`" FIX "write a ring and its slots, from 1 to 64, as in:3", (int)n, at);
         at += n;
     }
 }
@@ -171,7 +177,7 @@ int64_t tt_slots(Tt *tt, const TtField *field, const Op *ring, int64_t slots) {
     if (!tiles) return slots;
     if (o->chunk % (uint64_t)tiles)
         tt_refuse(tt, field->load ? field->load : ring,
-                  "a chunk of %u tiles along K; a step of the loop takes %lld of them: give a multiple", o->chunk,
+                  "a chunk of %u tiles along K; a step of the loop takes %lld of them" FIX "give a multiple", o->chunk,
                   (long long)tiles);
     return o->chunk < tiles ? 1 : o->chunk / tiles;
 }
@@ -181,29 +187,31 @@ void tt_settle_schedule(Tt *tt) {
     TtOptions *o = &plan->options;
     const TensixLimits *limits = tensix_limits(o->arch);
     if (o->size.x && (o->first.x + o->size.x > limits->grid_x || o->first.y + o->size.y > limits->grid_y))
-        tt_refuse(tt, NULL, "cores %u..%u x %u..%u; a %s has %u x %u", o->first.x, o->first.x + o->size.x - 1,
+        tt_refuse(tt, NULL, "cores %u..%u x %u..%u, where a %s has %u x %u"
+                            FIX "ask for fewer", o->first.x, o->first.x + o->size.x - 1,
                   o->first.y,
                   o->first.y + o->size.y - 1, limits->name, limits->grid_x, limits->grid_y);
     uint32_t all = o->size.x ? o->size.x * o->size.y : limits->grid_x * limits->grid_y;
     if (o->policy == TW_STRIDED && o->cores > all)
-        tt_refuse(tt, NULL, "a step of %u tasks: there are %u cores to be dealt to", o->cores, all);
+        tt_refuse(tt, NULL, "a step of %u tasks: there are %u cores to be dealt to" FIX "give a smaller step", o->cores,
+                  all);
     if (o->order == TW_MATCH_SHARD)
-        tt_refuse(tt, NULL, "order match_shard: no tensor is sharded, tasks follow none");
+        tt_refuse(tt, NULL, "order match_shard: no tensor is sharded, tasks follow none" FIX "leave the order out");
     if (o->order > TW_ROW_MAJOR && plan->task_rank < 2)
-        tt_refuse(tt, NULL, "order %s of tasks that have one index; there is one order of these: row_major",
+        tt_refuse(tt, NULL, "order %s of tasks that have one index" FIX "write row_major",
                   orders[o->order]);
     if (o->policy == TW_RECT && plan->task_rank < 2)
-        tt_refuse(tt, NULL, "policy rect of tasks that have one index; deal them out by contiguous, strided or "
-                            "block_linear");
+        tt_refuse(tt, NULL, "policy rect of tasks that have one index" FIX "write contiguous, strided or block_linear");
     if (o->multicast == WISH_ON && !plan->shares)
         tt_refuse(tt, NULL, "multicast=on: %s",
                   o->policy != TW_AUTO && o->policy != TW_RECT
-                      ? "cores share loads on a rectangle only; use policy rect"
-                      : "no load of the kernel is the same for a whole row or column of cores");
+                      ? "cores share loads on a rectangle only" FIX "use policy rect"
+                      : "no load of the kernel is the same for a whole row or column of cores" FIX "leave it out");
     bool has_product = !o->chunk;
     for (size_t i = 0; i < tt->fields.count && tt->role[TENSIX_COMPUTE]; i++)
         has_product |= o->chunk && k_tiles(tt, &tt->fields.at[i], tt->role[TENSIX_COMPUTE]->regions[0]) > 0;
-    if (!has_product) tt_refuse(tt, NULL, "a chunk of %u tiles along K of a kernel without a product of loaded tiles",
+    if (!has_product) tt_refuse(tt, NULL, "a chunk of %u tiles along K of a kernel without a product of loaded tiles"
+                                          FIX "leave it out",
                                 o->chunk);
     if (o->policy == TW_AUTO && !plan->shares) o->policy = TW_CONTIGUOUS;
     plan->ordered = plan->shares || o->policy > TW_CONTIGUOUS || o->order > TW_ROW_MAJOR;

@@ -189,7 +189,7 @@ int tt_plain_buffer(Tt *tt, const Op *access) {
                        .format = TT_Int32,
                        .layout = {.paging = PAGE_PLAIN, .rank = 1, .row = -1, .column = 0}};
     if (buffer.arg < 0 || elem_info[tile->elem].bits < 8 || tile->elem == EL_F64) {
-        tt_refuse(tt, access, buffer.arg < 0 ? "an access to one of several arrays; write an access for each"
+        tt_refuse(tt, access, buffer.arg < 0 ? "an access to one of several arrays" FIX "write an access for each"
                                              : "an access to elements of %s; the processors that move them have "
                                                  "numbers of "
                                                "8 to 32 bits, and integers of 64",

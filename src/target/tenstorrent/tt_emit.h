@@ -223,7 +223,7 @@ const char *role_elementwise(Role *role, const Op *op, const char *const *texts)
 const char *role_arg(Role *role, TtArgKind kind, const char *hint, int index, int dim);
 const char *role_accessor(Role *role, int buffer);
 const char *role_elements(Role *role, int buffer); /* of a plain buffer, with a page of it in L1 */
-const char *role_fill(Role *role, int buffer); /* the number of its page of fill */
+const char *role_fill(Role *role, int buffer); /* where a page of its fill lies in L1 */
 const char *role_share(Role *role, TtShare share); /* the group of cores along a row or column */
 /* Declares how many it has, and this core's place: row_members, row_place. */
 void role_members(Role *role, TtShare share);

@@ -305,9 +305,10 @@ static void visit_compute(Role *role, const Op *op) {
         if (op->code == OP_TLOAD || op->code == OP_LOAD || op->code == OP_TSTORE || op->code == OP_STORE)
             tt_refuse_access(role->tt, op);
         else if (op->code == OP_WHILE)
-            tt_refuse(role->tt, op, "a `while`; reader, compute and writer must know the trips: write a `for`");
+            tt_refuse(role->tt, op, "a `while`; reader, compute and writer must know the trips" FIX "write a `for`");
         else
-            tt_refuse(role->tt, op, "`%s`; compute reaches no memory", op_info[op->code].mnemonic);
+            tt_refuse(role->tt, op, "`%s`, which stands in compute, where no memory is reached",
+                      op_info[op->code].mnemonic);
     }
 }
 

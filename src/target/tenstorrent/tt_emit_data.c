@@ -5,9 +5,10 @@
  *     put       a noc_async_read_page for each page          tstore    a noc_async_write_page for each page inside
  *     commit    noc_async_read_barrier, cb_push_back         release   noc_async_write_barrier, cb_pop_front
  *
- * A page outside the tensor is read from the page of fill that the launcher puts behind each input,
- * and not written. Rows that an index vector chooses are read one by one (tt_rows.c). The reader also makes what no
- * tensor holds: the scaler of reductions, once, and tiles of indices, an item each (tt_index_text.c). */
+ * A page outside the tensor is one of fill, which the reader keeps in L1, and is not written. What compute takes from
+ * two CBs is read into one, and copied. Rows that an index vector chooses are read one by one (tt_rows.c). The reader
+ * also makes what no tensor holds: the scaler of reductions, once, and tiles of indices, an item each
+ * (tt_index_text.c). */
 #include "target/tenstorrent/tt_emit.h"
 
 #include <string.h>
@@ -163,11 +164,24 @@ static void share_items(Role *role, Ref ring) {
         if (tt->plan->cbs.at[i].share == SHARE_NONE) continue;
         for (size_t f = 0; f < tt->fields.count; f++) {
             const TtField *field = &tt->fields.at[f];
-            if (field->ring != ring || (field->cb != (int)i && field->fpu_cb != (int)i)) continue;
+            if (field->ring != ring || field->cb != (int)i) continue;
             role_step(role, (TtStep){.kind = STEP_SHARE, .cb = (int)i});
             break;
         }
     }
+}
+
+/* What compute takes from two CBs is read once. */
+static void copy_items(Role *role, Ref ring) {
+    const Tt *tt = role->tt;
+    bool any = false;
+    for (size_t i = 0; i < tt->fields.count; i++) {
+        const TtField *field = &tt->fields.at[i];
+        if (field->ring != ring || field->cb < 0 || field->fpu_cb == field->cb) continue;
+        role_step(role, (TtStep){.kind = STEP_COPY, .cb = field->cb, .cb2 = field->fpu_cb});
+        any = true;
+    }
+    if (any) role_step(role, (TtStep){.kind = STEP_BARRIER, .hand = CB_RESERVE});
 }
 
 static void visit_load(Role *role, const Op *op) {
@@ -192,12 +206,12 @@ static void visit_load(Role *role, const Op *op) {
         }
         if (field->cb < 0) return;
         read_item(role, load, field, field->cb);
-        if (field->fpu_cb != field->cb) read_item(role, load, field, field->fpu_cb);
         return;
     }
     case OP_COMMIT:
         role_step(role, (TtStep){.kind = STEP_BARRIER, .hand = CB_RESERVE});
         share_items(role, op->operands[0]);
+        copy_items(role, op->operands[0]);
         each_cb(role, op->operands[0], CB_PUSH);
         return;
     default:

@@ -221,7 +221,8 @@ static int build_two(Section *s, Opcode code, Word word, const Op *op, const int
 static int refuse_op(Section *s, const Op *op) {
     const Type *type = op->result_count ? ir_type(section_tt(s)->k, op->results[0]) : NULL;
     if (!section_tt(s)->cx->module->diag->errors) /* else it may follow from what was refused */
-        tt_refuse(section_tt(s), op, "`%s`%s%s has no lowering yet; write it with other operations, or use target cpu",
+        tt_refuse(section_tt(s), op, "`%s`%s%s has no lowering yet"
+                                     FIX "write it with other operations, or use target cpu",
                   op_info[op->code].mnemonic, type ? " on " : "", type ? ty_text(type, section_tt(s)->arena) : "");
     return add_node(s, (Node){.kind = NODE_FILL, .number = "0.0f"});
 }
@@ -229,7 +230,8 @@ static int refuse_op(Section *s, const Op *op) {
 /* The units order numbers by sign and magnitude: of a NaN and infinity the smaller is infinity. */
 static void refuse_kept_nan(Section *s, const Op *op) {
     if (op_word(op, AT_NAN, NAN_DROP) == NAN_KEEP)
-        tt_refuse(section_tt(s), op, "a minimum or maximum that keeps NaN; test for it: tl.where(x != x, ..)");
+        tt_refuse(section_tt(s), op, "a minimum or maximum that keeps NaN"
+                      FIX "test for it, as in tl.where(x != x, ..)");
 }
 
 static int build_elementwise(Section *s, const Op *op, Word word) {
@@ -280,7 +282,7 @@ static void check_padding(Section *s, const Op *op, Ref operand, int axis, doubl
     if (tt_padding(section_tt(s), operand, &number) && number == neutral) return;
     tt_refuse(section_tt(s), op,
               "`%s` along an axis of %lld, which is padded to pages of 32 with values that are not "
-              "neutral; use a multiple of 32",
+              "neutral" FIX "use a multiple of 32",
               op_info[op->code].mnemonic, (long long)type->extent[axis]);
 }
 

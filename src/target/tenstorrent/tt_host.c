@@ -157,9 +157,11 @@ static const char *int_list(Host *h, const int64_t *at, int count) {
     return t.at;
 }
 
-static uint32_t fill_bits(const TtBuffer *b) {
-    if (b->format == TT_Int32) return (uint32_t)(int32_t)b->fill;
-    return b->format == TT_Float32 ? f32_bits((float)b->fill) : bf16_from_f64(elem_round(b->elem, b->fill));
+/* Do its elements travel as they are, and is what is read never written? */
+static bool is_exact(const TtPlan *plan, const TtBuffer *b) {
+    for (size_t i = 0; i < plan->buffers.count; i++)
+        if (plan->buffers.at[i].arg == b->arg && plan->buffers.at[i].output != b->output) return false;
+    return b->elem == EL_F32 || b->elem == EL_BF16;
 }
 
 static void add_tensor(Host *h, int i) {
@@ -184,8 +186,8 @@ static void add_tensor(Host *h, int i) {
     cs_line(p, "image.output = %s;", b->output ? "true" : "false");
     cs_line(p, "image.element_bytes = sizeof(%s);", type);
     cs_line(p, "image.page_bytes = %u; // %s", tt_page_bytes(b), plain ? "memory as it is" : formats[b->format]);
-    cs_line(p, "image.memory = arguments.%s.bytes.data();", array);
-    cs_line(p, "image.memory_bytes = (i64)arguments.%s.bytes.size();", array);
+    cs_line(p, "image.memory = arguments.%s.data<uint8_t>();", array);
+    cs_line(p, "image.memory_bytes = arguments.%s.byte_count();", array);
     cs_line(p, "image.base = reinterpret_cast<uint8_t *>(%p);", base);
     for (int d = 0; d < layout->rank; d++) {
         if (b->open[d])
@@ -195,22 +197,26 @@ static void add_tensor(Host *h, int i) {
         cs_line(p, "image.stride[%d] = %p;", d, strides[d]);
     }
     cs_line(p, "tensors[%d].place();", i);
+    cs_open(p, "if (arguments.%s.tensor)", array);
+    cs_line(p, "tensors[%d].bind(arguments.%s, %s);", i, array, is_exact(h->tt->plan, b) ? "true" : "false");
+    cs_reopen(p, "else");
+    cs_line(p, "tensors[%d].make_pages();", i);
     if (plain)
         cs_line(p, "tw_plain_in(&image);");
     else if (b->output)
         cs_line(p, "tw_mark_untouched(&image);");
     else
-        cs_line(p, "tensors[%d].fill(0x%08xu, %d, tw%s_to_page<%s>);", i, fill_bits(b),
+        cs_line(p, "tensors[%d].fill(0x%08xu, %d, tw%s_to_page<%s>);", i, tt_fill_bits(b),
                 b->format == TT_Float16_b ? 2 : 4, b->format == TT_Int32 ? "_index" : "", type);
     cs_line(p, "tensors[%d].create(device.get());", i);
+    cs_close(p);
     cs_close(p);
 }
 
 static void add_tensors(Host *h) {
     const TtPlan *plan = h->tt->plan;
     cs_blank(&h->p);
-    cs_line(&h->p, "// Tensors as pages: plan.json says how they lie. An input has a page of fill behind its last "
-                   "one.");
+    cs_line(&h->p, "// Tensors as pages: plan.json says how they lie.");
     cs_line(&h->p, "std::array<TwTensor, %zu> tensors;", plan->buffers.count);
     for (size_t i = 0; i < plan->buffers.count; i++) add_tensor(h, (int)i);
     for (size_t i = 0; i < plan->buffers.count; i++)
@@ -333,7 +339,6 @@ static const char *word_text(Host *h, const TtArg *arg) {
     case ARG_GRID: number = arena_printf(arena, "arguments.grid[%d]", arg->index); break;
     case ARG_ADDRESS: number = arena_printf(arena, "(i64)tensors[%d].buffer->address()", arg->index); break;
     case ARG_PAGES: number = arena_printf(arena, "tensors[%d].image.pages[%d]", arg->index, arg->dim); break;
-    case ARG_FILL: number = arena_printf(arena, "tensors[%d].image.total", arg->index); break;
     }
     bool is_signed = arg->kind == ARG_SCALAR ? elem_is_signed(arg->elem) : arg->kind <= ARG_GRID;
     return arena_printf(arena, "tw_word(%s, %s, %s)", quoted(h, arg->name), number, is_signed ? "true" : "false");
@@ -361,24 +366,44 @@ static void add_run(Host *h) {
     CPrinter *p = &h->p;
     cs_blank(p);
     cs_line(p, "auto &queue = device->mesh_command_queue();");
-    cs_line(p, "for (TwTensor &tensor : tensors) metal::distributed::EnqueueWriteMeshBuffer(queue, tensor.buffer, "
-               "tensor.pages, false);");
+    cs_line(p, "for (TwTensor &tensor : tensors)");
+    cs_line(p, "    if (!tensor.bound) metal::distributed::EnqueueWriteMeshBuffer(queue, tensor.buffer, tensor.pages, "
+               "false);");
     cs_line(p, "metal::distributed::MeshWorkload workload;");
     cs_line(p, "workload.add_program(metal::distributed::MeshCoordinateRange(device->shape()), std::move(program));");
-    cs_line(p, "metal::distributed::EnqueueMeshWorkload(queue, workload, false);");
+    cs_line(p, "metal::distributed::EnqueueMeshWorkload(queue, workload, true);");
     for (size_t i = 0; i < plan->buffers.count; i++) {
         const TtBuffer *b = &plan->buffers.at[i];
         if (!b->output) continue;
+        cs_open(p, "if (!tensors[%zu].bound)", i);
         cs_line(p, "metal::distributed::EnqueueReadMeshBuffer(queue, tensors[%zu].pages, tensors[%zu].buffer, true);",
                 i, i);
         if (b->layout.paging == PAGE_PLAIN)
             cs_line(p, "tensors[%zu].plain_back();", i);
         else
             cs_line(p, "tensors[%zu].back(tw_from_page<%s>);", i, cs_memory_type(b->elem));
+        cs_close(p);
     }
 }
 
 /* ------------------------------------------------------------------------------------------------------- main */
+
+/* Option --place: arrays of numbers that tiles hold go to the device before the launch, and come back behind it. */
+static void add_placed(Host *h, bool is_before) {
+    Text names = text_new(h->tt->arena);
+    for (int i = 0; i < h->tt->plan->param_count; i++) {
+        const Value *v = param_at(h, i);
+        const char *name = param_name(h, i), *word = quoted(h, v->name ? v->name : name);
+        if (!is_array(v) || (v->type->elem != EL_F32 && v->type->elem != EL_BF16)) continue;
+        text_add(&names, "%s%s", names.length ? ", " : "", word);
+        if (is_before)
+            cs_line(&h->p, "TwPlaced<%s> placed_%s(command, %s, device.get(), arguments.%s);",
+                    cs_memory_type(v->type->elem), name, word, name);
+        else
+            cs_line(&h->p, "placed_%s.fetch(device.get(), arguments.%s);", name, name);
+    }
+    if (is_before) cs_line(&h->p, "command.check_places({%s});", names.at);
+}
 
 static void add_main(Host *h) {
     const TtPlan *plan = h->tt->plan;
@@ -404,7 +429,9 @@ static void add_main(Host *h) {
     }
     cs_line(p, "arguments.grid = command.grid();");
     cs_line(p, "const auto device = metal::distributed::MeshDevice::create_unit_mesh(0);");
+    add_placed(h, true);
     cs_line(p, "launch(device, arguments);");
+    add_placed(h, false);
     cs_line(p, "device->close();");
     cs_line(p, "bool good = true;");
     for (size_t i = 0; i < plan->buffers.count; i++) {

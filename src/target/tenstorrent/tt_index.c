@@ -96,7 +96,7 @@ static void add_index_tile(Tt *tt, const Op *user, Ref value) {
     if (tile.wait && !tile.acquire) {
         tt_refuse(tt, user,
                   "a mask or ramp of indices beside a load whose loops differ between reader and "
-                  "compute; load the tile in a loop of its own");
+                  "compute" FIX "load the tile in a loop of its own");
         return;
     }
     const Type *type = ir_type(tt->k, value);

@@ -99,7 +99,7 @@ static Spot spot_of(Indices *at, const Op *access, const char *const *place) {
         if (extent && box_wraps(access, d))
             along = arena_printf(tt->arena, "tw_wrap(%s, %s)", along, extent);
         else if (extent)
-            text_add(&inside, "%s(u64)%s < (u64)(i64)%s", inside.length ? " && " : "", along, extent);
+            text_add(&inside, "%s(u64)%s < (u64)tw_max((i64)%s, (i64)0)", inside.length ? " && " : "", along, extent);
         else if (ir_type(tt->k, op_list(access, 0).at[d])->rank)
             text_add(&inside, "%s%s != TW_NOWHERE", inside.length ? " && " : "", along);
         text_add(&index, " + %s * (i64)%s", along, stride);
@@ -149,7 +149,7 @@ static const char *index_text(Indices *at, Ref ref, const char *const *place) {
         if (loop) return cs_name(&role->p, loop->regions[0]->args[0]);
         tt_refuse(tt, at->user,
                   "indices that depend on a carried value, or on a loop that loads "
-                  "nothing; compute them from the loop's variable, beside the load");
+                  "nothing" FIX "compute them from the loop's variable, beside the load");
         return "0";
     }
     const char *texts[3] = {0}, *inner[MAX_RANK];

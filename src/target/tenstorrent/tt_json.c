@@ -69,7 +69,7 @@ static const char *const share_words[TW_SHARE_WORDS] = {"role",      "x0",     "
                                                         "receivers", "from_x", "from_y", "place"};
 
 static void add_args(Text *t, const TtPlan *plan) {
-    static const char *const kinds[] = {"scalar", "extent", "stride", "grid", "address", "pages", "fill"};
+    static const char *const kinds[] = {"scalar", "extent", "stride", "grid", "address", "pages"};
     text_add(t, "  \"arguments\": {\n    \"per_core\": [\"first_task\", \"task_count\"");
     if (plan->ordered) {
         text_add(t, ", \"columns\", \"rows\", \"row_tasks\", \"plane_tasks\"");
@@ -110,7 +110,7 @@ char *tt_json(const Tt *tt) {
     int64_t bytes = 0;
     for (size_t i = 0; i < plan->cbs.count; i++)
         bytes += (int64_t)plan->cbs.at[i].desc.pages * plan->cbs.at[i].desc.page_bytes;
-    text_add(&t, "{\n  \"schema\": \"tilewright-tensix-plan-1\",\n  ");
+    text_add(&t, "{\n  \"schema\": \"tilewright-tensix-plan-2\",\n  ");
     add_member(&t, "kernel", plan->name);
     text_add(&t, ",\n  \"api\": \"v0.77\",\n  \"arch\": \"%s\",\n", limits->name);
     text_add(&t,

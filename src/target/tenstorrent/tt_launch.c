@@ -3,7 +3,7 @@
  * memory.
  *
  * Every input buffer is laid out as its TtLayout says (tilewright_launch.h), converted (f16 to bf16),
- * with the fill wherever the tensor ends, and one more page of fill behind it. Output buffers start
+ * with the fill wherever the tensor ends. Output buffers start
  * with a pattern that no page of numbers holds; after a run without a report, pages that were written
  * go back to the tensor, element by element, and the rest of memory stays as it was. */
 #include "target/tenstorrent/tt.h"
@@ -56,9 +56,9 @@ static const char *place_image(const TtLaunch *l, const TtBuffer *b, TwImage *im
 
 /* ------------------------------------------------------------------------------------------------- conversions */
 
-static uint32_t page_bits(const TtBuffer *b, double number) {
-    if (b->format == TT_Int32) return (uint32_t)(int32_t)number;
-    return b->format == TT_Float32 ? f32_bits((float)number) : bf16_from_f64(elem_round(b->elem, number));
+uint32_t tt_fill_bits(const TtBuffer *b) {
+    if (b->format == TT_Int32) return (uint32_t)(int32_t)b->fill;
+    return b->format == TT_Float32 ? f32_bits((float)b->fill) : bf16_from_f64(elem_round(b->elem, b->fill));
 }
 
 /* Between the page of a buffer and the caller's memory. */
@@ -113,7 +113,7 @@ static const char *fill_image(const TtLaunch *l, const TtBuffer *b, TwImage *ima
         return NULL;
     }
     Moving moving = {.buffer = b};
-    uint32_t fill = page_bits(b, b->fill);
+    uint32_t fill = tt_fill_bits(b);
     if (fill) tw_fill_image(image, fill, b->format == TT_Float16_b ? 2 : 4);
     tw_move_elements(image, to_page, &moving);
     if (!moving.is_wide) return NULL;
@@ -148,7 +148,6 @@ static const char *make_words(const TtLaunch *l, const TwImage *images, const Te
         case ARG_GRID: number = l->grid[arg->index]; break;
         case ARG_ADDRESS: number = buffers[arg->index].address; break;
         case ARG_PAGES: number = images[arg->index].pages[arg->dim]; break;
-        case ARG_FILL: number = images[arg->index].total; break;
         }
         bool is_signed = arg->kind == ARG_SCALAR ? elem_is_signed(arg->elem) : arg->kind <= ARG_GRID;
         bool fits = number >= INT32_MIN && number <= (is_signed ? INT32_MAX : UINT32_MAX);
@@ -274,7 +273,7 @@ bool tt_launch(const TtLaunch *l, TtResult *result) {
         if (result->problem) break;
         buffers[i] = (TensixBuffer){.name = plan->buffers.at[i].name,
                                     .page_bytes = images[i].page_bytes,
-                                    .pages = (uint32_t)images[i].total + 1,
+                                    .pages = (uint32_t)images[i].total + (images[i].total == 0),
                                     .data = images[i].data,
                                     .address = tensix_next_address(plan->options.arch, i ? &buffers[i - 1] : NULL)};
     }

@@ -49,7 +49,8 @@ static bool is_inner(const TtCb *cb) { return cb->from == ROLE_COMPUTE && cb->to
 static void broken(Lint *l, const TtStep *step, const char *of, const char *rule) {
     /* After an error the steps are harmless, not right. */
     if (l->quiet || l->tt->cx->module->diag->errors) return;
-    tt_refuse(l->tt, step ? step->op : NULL, "%s could not be proved to keep the rules of a core: %s%s%s; use target "
+    tt_refuse(l->tt, step ? step->op : NULL, "%s could not be proved to keep the rules of a core: %s%s%s"
+                                             FIX "use target "
                                              "cpu",
               tt_file_name(l->kernel), of, *of ? ": " : "", rule);
 }
@@ -113,6 +114,14 @@ static void share(Lint *l, const TtStep *step) {
     if (l->now.reading & bit_of(l, step->cb)) broken_cb(l, step, step->cb,
                                                         "it is sent before its reads are waited for");
     l->now.sent |= bit_of(l, step->cb);
+}
+
+static void copy(Lint *l, const TtStep *step) {
+    fills(l, step, step->cb);
+    fills(l, step, step->cb2);
+    if (l->now.reading & bit_of(l, step->cb)) broken_cb(l, step, step->cb,
+                                                        "it is copied before its reads are waited for");
+    l->now.reading |= bit_of(l, step->cb2);
 }
 
 /* Pages come to, or go from, the window whose address was taken last. */
@@ -273,6 +282,7 @@ static void walk(Lint *l, const TtBlock *block) {
         case STEP_PUT_PAGE: transfer(l, step); break;
         case STEP_BARRIER: *(step->hand == CB_RESERVE ? &l->now.reading : &l->now.writing) = 0; break;
         case STEP_SHARE: share(l, step); break;
+        case STEP_COPY: copy(l, step); break;
         case STEP_MAKE_PAGE: fills(l, step, step->cb); break;
         case STEP_STARTUP:
         case STEP_SETUP: setup(l, step); break;

@@ -55,9 +55,8 @@ void tt_hear_number(Role *role, const Op *load) {
     int cb = number_cb(role, load);
     const char *type = cs_register_type(&role->p, ir_type(role->tt->k, load->results[0])->elem);
     if (role_around(load))
-        tt_refuse(role->tt, load, "a number of memory on which a loop or branch inside of a loop depends; compute "
-                  "learns "
-                                  "such numbers once for each task: load it in front of the loop");
+        tt_refuse(role->tt, load, "a number of memory on which a loop or branch inside of a loop depends; "
+                                  "compute learns such numbers once for each task" FIX "load it in front of the loop");
     role_hand(role, CB_WAIT, cb);
     role_line(role, "const %s %s = tw_hear<%s>(read_tile_value(%s, 0, 0), read_tile_value(%s, 0, 1));", type,
               cs_name(&role->p, load->results[0]), type, role_cb(role, cb), role_cb(role, cb));

@@ -20,7 +20,8 @@ void tt_refuse(Tt *tt, const Op *op, const char *format, ...) {
     va_start(args, format);
     const char *text = arena_vprintf(tt->arena, format, args);
     va_end(args);
-    diag_emit(tt->cx->module->diag, DIAG_TT_REFUSED, op ? op->range : tt->k->range, text);
+    diag_emit(tt->cx->module->diag, DIAG_TT_REFUSED, op ? op->range : tt->k->range, text,
+              !op || strstr(text, FIX) ? "" : FIX "write it otherwise, or use another target, such as cpu");
 }
 
 /* --------------------------------------------------------------------------------------------------- roles */
@@ -54,9 +55,9 @@ void tt_refuse_access(Tt *tt, const Op *op) {
     const Finding *f = left_behind(tt, op ? &op->range : NULL);
     Op place = {.range = f ? f->range : op ? op->range : tt->k->range};
     tt_refuse(tt, &place,
-              "%sloads, arithmetic and stores run on different processors, and %s%s; read what the "
+              "%sloads, arithmetic and stores run on different processors, and %s%s" FIX "read what the "
               "task writes only in another launch, and compute places from arguments and indices",
-              op ? "" : "the kernel stayed flat: ", f ? "this one " : "these could not be told apart",
+              op ? "" : "the kernel was not divided among them: ", f ? "this one " : "these could not be told apart",
               f ? f->text : "");
 }
 
@@ -65,15 +66,16 @@ static void refuse_around(Tt *tt, const Op *op) {
     switch (op->code) {
     case OP_TLOAD:
         if (ty_is_scalar(ir_type(tt->k, op->results[0]))) return; /* each role reads it for itself */
-        tt_refuse(tt, op, "a tile that is loaded in front of the roles; load it where it is used");
+        tt_refuse(tt, op, "a tile that is loaded in front of the roles" FIX "load it where it is used");
         return;
     case OP_LOAD:
         tt_refuse(tt, op, "a number that is read from memory; reader, compute and writer compute their numbers from "
-                          "arguments and indices: pass it as an argument, or load a tile of such numbers");
+                          "arguments and indices" FIX "pass it as an argument, or load a tile of such numbers");
         return;
     case OP_FOR:
     case OP_WHILE:
-        tt_refuse(tt, op, "a loop around loads and stores whose trips are read from memory; launch a grid of tasks "
+        tt_refuse(tt, op, "a loop around loads and stores whose trips are read from memory"
+                          FIX "launch a grid of tasks "
                           "whose sizes are arguments");
         return;
     default: tt_refuse(tt, op, "`%s` in front of loads, arithmetic and stores", op_info[op->code].mnemonic);
@@ -83,7 +85,7 @@ static void refuse_around(Tt *tt, const Op *op) {
 /* By its own name, whatever else the kernel does. */
 static void refuse_atomics(Tt *tt, const Op *op) {
     if (op->code == OP_TATOMIC || op->code == OP_ATOMIC || op->code == OP_ATOMIC_CAS)
-        tt_refuse(tt, op, "an atomic update; cores write whole elements: store each task's part, and add them in "
+        tt_refuse(tt, op, "an atomic update; cores write whole elements" FIX "store each task's part, and add them in "
                   "another "
                           "launch");
 }
@@ -104,7 +106,8 @@ void tt_plan_roles(Tt *tt) {
         tt_refuse_access(tt, NULL);
         return;
     }
-    if (tt->tasks->region_count > 1) tt_refuse(tt, tt->tasks, "`tasks while`; write the number of tasks as the grid");
+    if (tt->tasks->region_count > 1) tt_refuse(tt, tt->tasks, "`tasks while`"
+                                                              FIX "write the number of tasks as the grid");
     const Region *body = tasks_body(tt->tasks);
     for (const Op *op = body->first; op; op = op->next) {
         if (op->code != OP_ROLE) {
@@ -160,7 +163,8 @@ static bool is_vector(const Tt *tt, Ref r) {
 static void settle(Places *at, TtPaging *place, TtPaging paging) {
     if (paging == PAGE_ANY || *place == paging) return;
     if (*place != PAGE_ANY) {
-        tt_refuse(at->tt, at->op, "a vector that is needed both along rows and along columns of pages; load it twice");
+        tt_refuse(at->tt, at->op, "a vector that is needed both along rows and along columns of pages"
+                                  FIX "load it twice");
         return;
     }
     *place = paging;
@@ -351,7 +355,8 @@ static void refuse_unknown(Tt *tt, const Op *op) {
     case OP_GET: return;
     default:
         tt_refuse(tt, op, "`%s` of a tile; the units of a core compute element by element, products, sums and maxima "
-                          "of rows and columns: write it with those, or use target cpu", op_info[op->code].mnemonic);
+                          "of rows and columns"
+                          FIX "write it with those, or use target cpu", op_info[op->code].mnemonic);
     }
 }
 

@@ -30,6 +30,10 @@ static void declare_names(Role *role, const TtStep *step) {
         role_accessor(role, step->buffer);
         role_fill(role, step->buffer);
         break;
+    case STEP_COPY:
+        role_cb(role, step->cb);
+        role_cb(role, step->cb2);
+        break;
     case STEP_SHARE:
         role_share(role, role->tt->plan->cbs.at[step->cb].share);
         role_cb(role, step->cb);

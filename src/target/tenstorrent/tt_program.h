@@ -56,11 +56,12 @@ typedef enum TtStepKind {
     STEP_CB,      /* hand, cb: one item */
     STEP_POINTER, /* text: the address of cb's window, to be written (CB_RESERVE) or read (CB_WAIT) */
     /* of reader and writer */
-    STEP_READ,      /* page of buffer to text; outside of the tensor its page of fill */
+    STEP_READ,      /* page of buffer to text; outside of the tensor one of fill */
     STEP_READ_ROWS, /* rows of pages of buffer to text: body says which, page where each lies */
     STEP_WRITE,     /* page of buffer from text, unless it is outside */
     STEP_BARRIER,   /* hand: of reads (CB_RESERVE), of writes (CB_WAIT) */
     STEP_SHARE,     /* the item of cb: sent to the cores of its group, or received */
+    STEP_COPY,      /* the item of cb into that of cb2, in L1 */
     STEP_MAKE_PAGE, /* of cb, at text; body computes an element */
     STEP_PUT_PAGE,   /* of cb, at text, element by element to buffer; body says where each goes, number: its page in
                         L1 */

@@ -179,8 +179,19 @@ const char *role_elements(Role *role, int buffer) {
 }
 
 const char *role_fill(Role *role, int buffer) {
-    const char *name = role->tt->plan->buffers.at[buffer].name;
-    return role_arg(role, ARG_FILL, arena_printf(role->tt->arena, "%s_fill", name), buffer, 0);
+    Tt *tt = role->tt;
+    const TtBuffer *b = &tt->plan->buffers.at[buffer];
+    uint32_t bits = tt_fill_bits(b);
+    TtFormat format = bits ? b->format : TT_Float32; /* a page of zeros is one of any format */
+    const char *key = arena_printf(tt->arena, "fill %d %u", format, bits), *name = map_get(&role->declared, key);
+    if (name) return name;
+    int cb = tt_add_cb(tt, bits ? arena_printf(tt->arena, "%s_fill", b->name) : "zeros", ROLE_LOAD, ROLE_LOAD,
+                       "what lies outside of tensors", format, 1, 1, tt->k->range);
+    name = cs_fresh(&role->p, bits ? arena_printf(tt->arena, "%s_fill", b->name) : "zeros");
+    map_set(&role->declared, tt->arena, key, (void *)name);
+    declare(role, "const u32 %s = tw_fill_page<%s>(%s, 0x%xu);", name, format == TT_Float16_b ? "u16" : "u32",
+            role_cb(role, cb), bits);
+    return name;
 }
 
 const char *role_share(Role *role, TtShare share) {
@@ -236,7 +247,7 @@ const char *role_elementwise(Role *role, const Op *op, const char *const *texts)
     if (!tt_has_scalar(role->tt->k, op)) {
         tt_refuse(role->tt, op,
                   "`%s` of a single number (%s); the small processors compute sums, products and conversions of 16 "
-                  "and 32 bits: pass the result as an argument, or compute it of a tile",
+                  "and 32 bits" FIX "pass the result as an argument, or compute it of a tile",
                   op_info[op->code].mnemonic, ty_text(ir_type(role->tt->k, op->results[0]), role->tt->arena));
         return "0";
     }
@@ -392,7 +403,7 @@ static void add_if(Role *role, const Op *op) {
             role_line(role, "%s %s;", cs_register_type(&role->p, ir_type(role->tt->k, op->results[i])->elem),
                       cs_name(&role->p, op->results[i]));
         else if (!ty_is_scalar(ir_type(role->tt->k, op->results[i])))
-            tt_refuse(role->tt, op, "a tile chosen by a branch; use `select`");
+            tt_refuse(role->tt, op, "a tile chosen by a branch" FIX "use `select`");
     for (int r = 0; r < op->region_count; r++) {
         const Region *region = op->regions[r];
         if (r > 0 && region->first == region->last && !op->result_count) break;

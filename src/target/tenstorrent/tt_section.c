@@ -265,7 +265,8 @@ void section_root(Compute *c, const Root *root) {
         c->role.tt->plan->full_sync = true;
     }
     if (s.need > slots) {
-        tt_refuse(c->role.tt, root->op, "an expression that keeps more than %d tiles alive; store parts of it first",
+        tt_refuse(c->role.tt, root->op, "an expression that keeps more than %d tiles alive"
+                                        FIX "store parts of it first",
                   slots);
         return;
     }

@@ -98,7 +98,7 @@ void tt_plan_shares(Tt *tt) {
         const TtField *field = &tt->fields.at[i];
         TtShare share = share_of(tt, field, row, column);
         if (share == SHARE_NONE) continue;
-        tt->plan->cbs.at[field->cb].share = tt->plan->cbs.at[field->fpu_cb].share = share;
+        tt->plan->cbs.at[field->cb].share = share;
         tt->plan->shares = true;
     }
 }

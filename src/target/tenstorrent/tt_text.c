@@ -156,8 +156,8 @@ static void put_step(Role *role, const TtStep *step) {
                 cb_of(role, step->cb));
         return;
     case STEP_READ:
-        cs_line(p, "noc_async_read_page(tw_inside(%s, %s), %s, %s);", step->page, role_fill(role, step->buffer),
-                role_accessor(role, step->buffer), step->text);
+        cs_line(p, "tw_read_page(%s, %s, %s, %s, %u);", step->page, role_accessor(role, step->buffer),
+                role_fill(role, step->buffer), step->text, page_bytes(role, step->buffer));
         return;
     case STEP_READ_ROWS: put_rows(role, step); return;
     case STEP_WRITE:
@@ -179,6 +179,12 @@ static void put_step(Role *role, const TtStep *step) {
         put_block(role, &step->body);
         cs_close_with(p, "});");
         return;
+    case STEP_COPY: {
+        const TtCb *cb = &role->tt->plan->cbs.at[step->cb];
+        cs_line(p, "noc_async_read(get_noc_addr(get_write_ptr(%s)), get_write_ptr(%s), %u);", cb_of(role, step->cb),
+                cb_of(role, step->cb2), cb->item_pages * cb->desc.page_bytes);
+        return;
+    }
     case STEP_SHARE: {
         const TtCb *cb = &role->tt->plan->cbs.at[step->cb];
         cs_line(p, "tw_share(%s, get_write_ptr(%s), %u);", role_share(role, cb->share), cb_of(role, step->cb),

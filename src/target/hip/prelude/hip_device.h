@@ -108,6 +108,14 @@ TW_FN void tw_ldg_bounded_bytes(int bytes, void *to, const void *base, u32 at) {
     else if (bytes == 2) { const u16 v = (u16)__builtin_amdgcn_raw_buffer_load_b16(all, (i32)at, 0, 0); memcpy(to, &v, 2); }
     else { const u8 v = (u8)__builtin_amdgcn_raw_buffer_load_b8(all, (i32)at, 0, 0); memcpy(to, &v, 1); }
 }
+TW_FN void tw_stg_bounded_bytes(int bytes, void *base, u32 at, const void *from) {
+    const __amdgpu_buffer_rsrc_t all = tw_buffer(base);
+    if (bytes == 16) { TwFour v; memcpy(&v, from, 16); __builtin_amdgcn_raw_buffer_store_b128(v, all, (i32)at, 0, 0); }
+    else if (bytes == 8) { TwTwo v; memcpy(&v, from, 8); __builtin_amdgcn_raw_buffer_store_b64(v, all, (i32)at, 0, 0); }
+    else if (bytes == 4) { u32 v; memcpy(&v, from, 4); __builtin_amdgcn_raw_buffer_store_b32(v, all, (i32)at, 0, 0); }
+    else if (bytes == 2) { u16 v; memcpy(&v, from, 2); __builtin_amdgcn_raw_buffer_store_b16(v, all, (i32)at, 0, 0); }
+    else { u8 v; memcpy(&v, from, 1); __builtin_amdgcn_raw_buffer_store_b8(v, all, (i32)at, 0, 0); }
+}
 typedef TwFour TwFourAnywhere __attribute__((aligned(1)));
 TW_FN void tw_ldg_anywhere(int, void *to, const void *p) {
     const TwFour v = *(const TwFourAnywhere *)p;
@@ -140,6 +148,7 @@ TW_FN u32 tw_own_zero() {
     asm("v_mov_b32 %0, 0" : "=v"(zero));
     return zero;
 }
+#define tw_anew(x) asm("" : "+v"(x)) /* for the compiler another number */
 #define tw_own(p) ((p) + tw_own_zero())
 
 /* ---- shared memory ---- */

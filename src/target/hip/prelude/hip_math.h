@@ -3,7 +3,7 @@
  * C++ of doubles, the same on the host, where the emulator runs it; tw_m_name is what floats.cuh calls TW_LIBM(name).
  *
  * f32: exp, exp2, log, log2, tanh and erf are vmath.h (at most 1.5 ulp); all others are those of f64, rounded once.
- * f64: at most 2 ulp where not said otherwise; series are those of Taylor, cut where they end to matter, on arguments that
+ * f64: at most 2 ulp where not said otherwise, erf and erfc 8; series are those of Taylor, cut where they end to matter, on arguments that
  * were brought near 0. Subnormals, infinities, NaN and the sign of zero are right. */
 #ifndef TILEWRIGHT_HIP_MATH_H
 #define TILEWRIGHT_HIP_MATH_H
@@ -269,16 +269,48 @@ TW_FN f64 tw_m_hypot(f64 x, f64 y) {
     const f64 u = a * scale, v = b * scale;
     return __builtin_sqrt(tw_m_fma(u, u, v * v)) / scale;
 }
-/* Good for f32: the error grows with the exponent. */
-TW_FN f64 tw_m_pow(f64 x, f64 y) {
+/* Whatever is no power of two ordinary numbers; r: of |x|. */
+TW_FN f64 tw_m_pow_edges(f64 x, f64 y, f64 r) {
     const f64 a = __builtin_fabs(x);
     const bool whole = __builtin_trunc(y) == y, odd = whole && __builtin_trunc(y * 0.5) != y * 0.5;
     if (y == 0 || x == 1) return 1.0;
     if (x != x || y != y) return x + y;
     if (a == 1 && __builtin_fabs(y) == TW_M_INF) return 1.0;
     if (x < 0 && x > -TW_M_INF && !whole) return TW_M_NAN;
-    const f64 r = a == 0 ? (y < 0 ? TW_M_INF : 0.0) : tw_m_exp2(y * tw_m_log2(a));
+    if (a == 0) r = y < 0 ? TW_M_INF : 0.0;
+    if (a == TW_M_INF) r = y < 0 ? 0.0 : TW_M_INF;
     return odd && tw_as_u64(x) >> 63 ? -r : r;
+}
+/* The logarithm and its product with y in two numbers each, as exact as 2^-64: the exponent's whole part costs 11 bits. */
+TW_FN f64 tw_m_pow(f64 x, f64 y) {
+    f64 e;
+    const bool tiny = __builtin_fabs(x) < 0x1p-1022;
+    const u64 u = tw_as_u64(__builtin_fabs(tiny ? x * 0x1p54 : x)) - 0x3fe6a09e667f3bcdull;
+    const f64 f = tw_as_f64((u & 0xfffffffffffffull) + 0x3fe6a09e667f3bcdull) - 1.0;
+    e = (f64)((i64)u >> 52) - (tiny ? 54.0 : 0.0);
+    const f64 t = 2.0 + f, s = f / t, s_low = (tw_m_fma(-s, t, f) - s * (f - (t - 2.0))) / t;
+    const f64 z = s * s, z_low = tw_m_fma(s, s, -z) + 2.0 * s * s_low;
+    f64 q = 2.0 / 25.0;
+    q = tw_m_fma(q, z, 2.0 / 23.0);
+    q = tw_m_fma(q, z, 2.0 / 21.0);
+    q = tw_m_fma(q, z, 2.0 / 19.0);
+    q = tw_m_fma(q, z, 2.0 / 17.0);
+    q = tw_m_fma(q, z, 2.0 / 15.0);
+    q = tw_m_fma(q, z, 2.0 / 13.0);
+    q = tw_m_fma(q, z, 2.0 / 11.0);
+    q = tw_m_fma(q, z, 2.0 / 9.0);
+    q = tw_m_fma(q, z, 2.0 / 7.0);
+    q = tw_m_fma(q, z, 2.0 / 5.0) * z * z;
+    const f64 third = z * (2.0 / 3.0), c = third + q; /* 2/3 is that number and 0x1.5555555555555p-55 */
+    const f64 c_low = third - c + q + (tw_m_fma(z, 2.0 / 3.0, -third) + z * 0x1.5555555555555p-55 + z_low * (2.0 / 3.0));
+    const f64 w = s * c, l = 2.0 * s + w;
+    const f64 l_low = 2.0 * s - l + w + (tw_m_fma(s, c, -w) + s * c_low + s_low * c + 2.0 * s_low);
+    const f64 g = l * 0x1.71547652b82fep+0;
+    const f64 g_low = tw_m_fma(l, 0x1.71547652b82fep+0, -g) + l * 0x1.777d0ffda0d24p-56 + l_low * 0x1.71547652b82fep+0;
+    const f64 h = e + g, h_low = e - h + g + g_low, power = y * h;
+    if (!(__builtin_fabs(power) < 1200.0)) return tw_m_pow_edges(x, y, power > 0 ? TW_M_INF : 0.0);
+    const f64 n = __builtin_rint(power), rest = power - n + (tw_m_fma(y, h, -power) + y * h_low);
+    return tw_m_pow_edges(x, y, tw_m_ldexp(tw_m_exp_small(rest * 0x1.62e42fefa39efp-1), (int)n));
 }
 
 /* ---- what division leaves ---- */
@@ -316,25 +348,32 @@ TW_FN f32 tw_m_fmodf(f32 x, f32 y) { return (f32)tw_m_fmod(x, y); }
 TW_FN f32 tw_m_remainderf(f32 x, f32 y) { return (f32)tw_m_remainder(x, y); }
 
 /* ---- error function ---- */
-/* Below 3 a series of positive terms, above it a fraction from its end on. */
-TW_FN f64 tw_m_erfc_far(f64 a) { /* a >= 3 */
-    f64 t = 0;
-    for (int k = 60; k > 0; k--) t = 0.5 * k / (a + t);
-    const f64 high = tw_as_f64(tw_as_u64(a) & 0xffffffff00000000ull);
-    return a > 28 ? 0 : tw_m_exp(-high * high) * tw_m_exp((high - a) * (high + a)) * 0x1.20dd750429b6dp-1 / (a + t);
+/* e^-x^2, as exact as e^x. */
+TW_FN f64 tw_m_exp_square(f64 x) {
+    const f64 high = tw_as_f64(tw_as_u64(x) & 0xffffffff00000000ull);
+    return tw_m_exp(-high * high) * tw_m_exp((high - x) * (high + x));
 }
-TW_FN f64 tw_m_erf_near(f64 a) { /* a < 3 */
+/* The integral of e^-t^2 / (x^2 + t^2) by trapezoids of 1/2, which is off by e^-(2 pi)^2 beside the pole's own share. */
+TW_FN f64 tw_m_erfc_far(f64 x) { /* x >= 0.5 */
+    const f64 z = x * x;
+    f64 sum = 0; /* of e^(-k^2/4) / (x^2 + k^2/4) */
+    const f64 turned = x < 6.0 ? 2.0 / (1.0 - tw_m_exp(4.0 * TW_M_PI * x)) : 0;
+    sum += 0x1.0b6c3afdde064p-52 / (z + 36.0) + 0x1.4835bd010a41bp-44 / (z + 30.25) + 0x1.e8a37a45fc32ep-37 / (z + 25.0);
+    sum += 0x1.b93de1e27ca3bp-30 / (z + 20.25) + 0x1.e355bbaee85cbp-24 / (z + 16.0) + 0x1.411fb0da07713p-18 / (z + 12.25);
+    sum += 0x1.02cf22526545ap-13 / (z + 9.0) + 0x1.fa0e9586aebc7p-10 / (z + 6.25) + 0x1.2c155b8213cf4p-6 / (z + 4.0);
+    sum += 0x1.afb718e8457f7p-4 / (z + 2.25) + 0x1.78b56362cef38p-2 / (z + 1.0) + 0x1.8ebef9eac820bp-1 / (z + 0.25);
+    return x > 28.0 ? 0 : tw_m_exp_square(x) * x * (0.5 / TW_M_PI) * (1.0 / z + 2.0 * sum) + turned;
+}
+TW_FN f64 tw_m_erf_near(f64 a) { /* a < 1 */
     f64 sum = 1, term = 1;
-    for (int k = 1; k < 70; k++) term *= 2.0 * a * a / (2 * k + 1), sum += term;
+    for (int k = 1; k < 26; k++) term *= 2.0 * a * a / (2 * k + 1), sum += term;
     return 0x1.20dd750429b6dp+0 * a * tw_m_exp(-a * a) * sum;
 }
 TW_FN f64 tw_m_erf(f64 x) {
     const f64 a = __builtin_fabs(x);
-    return x == 0 || x != x ? x : __builtin_copysign(a < 3 ? tw_m_erf_near(a) : 1.0 - tw_m_erfc_far(a), x);
+    return x == 0 || x != x ? x : __builtin_copysign(a < 1 ? tw_m_erf_near(a) : 1.0 - tw_m_erfc_far(a), x);
 }
-
-/* Good for f32: what is left of 1 has lost digits. */
-TW_FN f64 tw_m_erfc(f64 x) { return x < 3 ? 1.0 - tw_m_erf(x) : x != x ? x : tw_m_erfc_far(x); }
+TW_FN f64 tw_m_erfc(f64 x) { return x < 0.5 ? 1.0 - tw_m_erf(x) : x != x ? x : tw_m_erfc_far(x); }
 
 /* ---- steps and parts ---- */
 TW_FN f64 tw_m_fdim(f64 x, f64 y) { return x != x || y != y ? x + y : x > y ? x - y : 0; }
@@ -369,5 +408,8 @@ TW_M_BY_F64(sin) TW_M_BY_F64(cos) TW_M_BY_F64(tan) TW_M_BY_F64(asin) TW_M_BY_F64
 TW_M_BY_F64(cosh) TW_M_BY_F64(asinh) TW_M_BY_F64(acosh) TW_M_BY_F64(atanh) TW_M_BY_F64(expm1) TW_M_BY_F64(log1p)
 TW_M_BY_F64(log10) TW_M_BY_F64(exp10) TW_M_BY_F64(cbrt) TW_M_BY_F64(erfc) TW_M_BY_F64(logb)
 #define TW_M_BY_F64_2(fn) TW_FN f32 tw_m_##fn##f(f32 x, f32 y) { return (f32)tw_m_##fn((f64)x, (f64)y); }
-TW_M_BY_F64_2(pow) TW_M_BY_F64_2(atan2) TW_M_BY_F64_2(hypot) TW_M_BY_F64_2(fdim)
+TW_FN f32 tw_m_powf(f32 x, f32 y) { /* of f32 this is enough */
+    return (f32)tw_m_pow_edges(x, y, tw_m_exp2((f64)y * tw_m_log2(__builtin_fabs((f64)x))));
+}
+TW_M_BY_F64_2(atan2) TW_M_BY_F64_2(hypot) TW_M_BY_F64_2(fdim)
 #endif

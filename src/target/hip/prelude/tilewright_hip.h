@@ -10,11 +10,14 @@
  *
  *  matrix    tw_mfma_32x32_T tw_mfma_16x16_T(sum *d, const u32 *a, const u32 *b), tw_wmma_16x16_T: hip_matrix.h
  *  global    tw_ldg_bounded(V, on, to, base, at): V elements from base + at bytes, zeros where not on; base is the same in all lanes
+ *            tw_ldg_bounded_or(.., fill): fill where not on   tw_stg_bounded(V, on, base, at, from): nothing where not on
+ *            tw_near(i, first, extent): is i + first inside of the extent; first and extent are the same in all lanes
+ *            tw_anew(x): the same number, but no compiler knows
  *            tw_load_row_anywhere(V, to, row, i, n, on, fill): tw_load_row of 16 bytes that lie on no multiple of anything
  *  copies    tw_copy_wave(s, p, on): a word of each lane straight to shared memory, side by side from the first lane's s on; zeros
  *            where not on; tw_copy_wave_bounded(s, on, base, at): from base + at bytes. tw_copies_wait(n): all copies of the wave but the last n have landed (CDNA)
  *  lanes     hip_lanes.h says which instruction trades what
- *  math      hip_math.h: our own, errors stated there */
+ *  math      hip_math.h, hip_special.h: our own, errors stated there */
 #ifndef TILEWRIGHT_HIP_H
 #define TILEWRIGHT_HIP_H
 
@@ -44,6 +47,7 @@ typedef __SIZE_TYPE__ size_t;
 #include "vmath.h"
 #include "hip_math.h"
 #include "floats.cuh"
+#include "hip_special.h"
 #ifdef TW_ON_DEVICE
 #include "hip_device.h"
 #else

@@ -42,6 +42,11 @@ static uint64_t core_address(TtKernel *self, uint32_t x, uint32_t y, uint32_t l1
     return (uint64_t)(y & 63) << 42 | (uint64_t)(x & 63) << 36 | l1_offset(self, "get_noc_addr", l1, 0);
 }
 
+static uint64_t own_address(TtKernel *self, uint32_t l1) {
+    TensixPoint at = tensix_noc_point(self->machine->program->arch, self->core->logical);
+    return core_address(self, at.x, at.y, l1);
+}
+
 static uint64_t rect_address(TtKernel *self, uint32_t xs, uint32_t ys, uint32_t xe, uint32_t ye, uint32_t l1) {
     return NOC_RECT | (uint64_t)(ys & 63) << 54 | (uint64_t)(xs & 63) << 48 | (uint64_t)(ye & 63) << 42 |
            (uint64_t)(xe & 63) << 36 | l1_offset(self, "get_noc_multicast_addr", l1, 0);
@@ -191,9 +196,9 @@ static bool land(TtKernel *self, const Pending *p) {
     if (!remote) return false;
     if (!p->write) {
         memmove(local, remote, p->bytes);
-        if (owner)
+        if (owner && owner != self->core)
             report->core_to_core_bytes += p->bytes;
-        else
+        else if (!owner)
             report->dram_read_bytes += p->bytes, self->read_bytes += p->bytes;
         return true;
     }
@@ -388,6 +393,7 @@ static void semaphore_inc(TtKernel *self, uint64_t at, uint32_t by) {
 void noc_bind(TtModelApi *api) {
     api->page_address = page_address;
     api->core_address = core_address;
+    api->own_address = own_address;
     api->rect_address = rect_address;
     api->noc_read = noc_read;
     api->noc_write = noc_write;

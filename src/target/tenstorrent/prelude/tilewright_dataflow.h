@@ -10,8 +10,6 @@ static inline u32 tw_page(u32 page) { return page; }
 template <typename... Rest> static inline u32 tw_page(u32 page, u32 at, u32 extent, Rest... rest) {
     return at < extent ? tw_page(page * extent + at, rest...) : TW_OUTSIDE;
 }
-/* Outside the tensor lies the page of fill. */
-static inline u32 tw_inside(u32 page, u32 fill) { return page == TW_OUTSIDE ? fill : page; }
 
 /* Writes one page element by element; Word: u16 for Float16_b, u32 for Float32. */
 template <typename Word, typename Element> static inline void tw_make_page(u32 l1, Element element) {
@@ -20,6 +18,21 @@ template <typename Word, typename Element> static inline void tw_make_page(u32 l
         for (i32 r = 0; r < 16; ++r)
             for (i32 c = 0; c < 16; ++c)
                 *to++ = (Word)(tw_as_u32(element(face / 2 * 16 + r, face % 2 * 16 + c)) >> (32 - 8 * sizeof(Word)));
+}
+
+/* A page of one number in L1, which stays there: for all that lies outside of tensors. */
+template <typename Word> static inline u32 tw_fill_page(u32 cb, u32 bits) {
+    const u32 l1 = get_write_ptr(cb);
+    volatile tt_l1_ptr Word *to = reinterpret_cast<volatile tt_l1_ptr Word *>((uintptr_t)l1);
+    for (i32 i = 0; i < 1024; ++i) to[i] = (Word)bits;
+    return l1;
+}
+/* Begins to read a page; outside the tensor it is the one of fill. */
+template <typename Pages> static inline void tw_read_page(u32 page, const Pages &pages, u32 fill, u32 to, u32 bytes) {
+    if (page != TW_OUTSIDE)
+        noc_async_read_page(page, pages, to);
+    else
+        noc_async_read(get_noc_addr(fill), to, bytes);
 }
 
 /* Where an element lies in a page: faces of 16 x 16, one after the other. */
@@ -38,10 +51,12 @@ static inline void tw_read_rows(u32 to, const Pages &pages, u32 fill, Index inde
     for (i32 r = 0; r < 32; ++r) {
         const i64 at = index(r);
         const bool inside = at >= 0 && at < 1ll << 36;
-        const u32 page = tw_inside(page_of(inside ? (u32)(at / 32) : TW_OUTSIDE), fill), row = inside ? (u32)(at % 32) : 0;
-        for (u32 c = 0; c < 32; c += 16)
-            noc_async_read(get_noc_addr(page, pages, tw_place(row, c) * sizeof(Word)), to + tw_place(r, c) * sizeof(Word),
-                           16 * sizeof(Word));
+        const u32 page = page_of(inside ? (u32)(at / 32) : TW_OUTSIDE), row = inside ? (u32)(at % 32) : 0;
+        for (u32 c = 0; c < 32; c += 16) {
+            const u32 place = tw_place(row, c) * sizeof(Word);
+            noc_async_read(page == TW_OUTSIDE ? get_noc_addr(fill + place) : get_noc_addr(page, pages, place),
+                           to + tw_place(r, c) * sizeof(Word), 16 * sizeof(Word));
+        }
     }
 }
 

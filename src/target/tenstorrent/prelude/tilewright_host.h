@@ -2,7 +2,7 @@
 /* tilewright_host.h: what an emitted host program rests on beside TT-Metalium (level v0.77): arguments from the command line,
  * arrays from .npy files, tensors as pages, numbers as 32-bit words. C++20.
  *
- *     program A=a.npy B=b.npy C=c.npy M=512 grid=16,16 --save C=out.npy --expect C=right.npy --tolerance 0.02 */
+ *     program A=a.npy B=b.npy C=c.npy M=512 grid=16,16 --save C=out.npy --expect C=right.npy --tolerance 0.02 --place A */
 #pragma once
 #include <tt-metalium/core_coord.hpp>
 #include <tt-metalium/distributed.hpp>
@@ -15,6 +15,7 @@
 #include <fstream>
 #include <map>
 #include <memory>
+#include <set>
 #include <stdexcept>
 #include <string>
 #include <vector>
@@ -22,12 +23,24 @@
 #include "tilewright_launch.h"
 #include "tilewright_scalar.h"
 
-/* An array of the caller. Extents and strides are in elements. */
+/* An array of the caller. Extents and strides are in elements. One that lies on the device already, as tiles row by row
+ * (TILE_LAYOUT, interleaved in DRAM), is used where it is: `tensor` is its buffer, and `bytes` is empty. */
 struct TwArray {
     std::vector<uint8_t> bytes;
     std::vector<i64> extent, stride;
     std::string type; /* as in the .npy file: "<f4" */
-    template <typename T> T *data() { return reinterpret_cast<T *>(bytes.data()); }
+    std::shared_ptr<tt::tt_metal::distributed::MeshBuffer> tensor;
+    size_t width() const { return (size_t)std::atoi(type.c_str() + 2); }
+    i64 elements() const {
+        i64 all = 1;
+        for (const i64 n : extent) all *= n;
+        return all;
+    }
+    i64 byte_count() const { return elements() * (i64)width(); }
+    /* Where elements are counted from: of what is on the device a number that no other array has. */
+    template <typename T> T *data() {
+        return reinterpret_cast<T *>(tensor ? (uintptr_t)tensor->address() << 6 : (uintptr_t)bytes.data());
+    }
 };
 
 [[noreturn]] inline void tw_fail(const std::string &what) { throw std::runtime_error(what); }
@@ -63,7 +76,7 @@ inline TwArray tw_read_npy(const std::string &path) {
     }
     array.stride.assign(array.extent.size(), 1);
     for (size_t d = array.extent.size(); d-- > 1;) array.stride[d - 1] = array.stride[d] * array.extent[d];
-    array.bytes.resize((size_t)elements * (size_t)std::atoi(array.type.c_str() + 2));
+    array.bytes.resize((size_t)elements * array.width());
     if (!in.read(reinterpret_cast<char *>(array.bytes.data()), (std::streamsize)array.bytes.size()) && elements) tw_fail(path + ": too short");
     return array;
 }
@@ -86,6 +99,7 @@ inline void tw_write_npy(const std::string &path, const TwArray &array) {
 /* name=value for each parameter, grid=x,y,z, --save and --expect name=file, --tolerance number. */
 struct TwCommand {
     std::map<std::string, std::string> values, save, expect;
+    std::set<std::string> place; /* arrays that are put on the device before the launch, as tiles */
     double tolerance = 0.02;
     TwCommand(int count, char **words) {
         for (int i = 1; i < count; ++i) {
@@ -93,6 +107,10 @@ struct TwCommand {
             std::map<std::string, std::string> *to = &values;
             if (word.rfind("--", 0) == 0) {
                 if (++i >= count) tw_fail(word + " needs a value");
+                if (word == "--place") {
+                    place.insert(words[i]);
+                    continue;
+                }
                 if (word == "--tolerance") {
                     tolerance = std::atof(words[i]);
                     continue;
@@ -120,6 +138,10 @@ struct TwCommand {
         const i64 all = array.extent.empty() ? 1 : array.extent[0] * array.stride[0];
         while (array.extent.size() < rank) array.extent.insert(array.extent.begin(), 1), array.stride.insert(array.stride.begin(), all);
         return array;
+    }
+    void check_places(const std::set<std::string> &known) const {
+        for (const std::string &name : place)
+            if (!known.count(name)) tw_fail("`" + name + "` cannot be placed: no array of f32 or bf16 among the arguments has that name");
     }
     i64 integer(const std::string &name) const { return std::strtoll(text(name).c_str(), nullptr, 0); }
     f32 real(const std::string &name) const { return std::strtof(text(name).c_str(), nullptr); }
@@ -190,9 +212,12 @@ struct TwTensor {
     TwImage image{};
     std::vector<uint8_t> pages;
     std::shared_ptr<tt::tt_metal::distributed::MeshBuffer> buffer;
+    bool bound = false; /* the caller's own */
     void place() {
         char text[320];
         if (!tw_place_image(&image, text)) tw_fail(text);
+    }
+    void make_pages() {
         pages.resize(tw_image_bytes(&image));
         image.data = pages.data();
     }
@@ -208,6 +233,31 @@ struct TwTensor {
                                                                .buffer_type = tt::tt_metal::BufferType::DRAM},
             device);
     }
+    /* A tensor of the device, where it is: no page is copied. What is asked of it is that its tiles are these pages. */
+    void bind(const TwArray &array, bool is_exact) {
+        const int rank = image.layout.rank;
+        const std::string who = "argument `" + std::string(image.name) + "` lies on the device";
+        i64 step = 1;
+        bool rows = image.layout.row < 0 || image.layout.row == rank - (image.layout.column < 0 ? 1 : 2);
+        rows &= image.layout.column < 0 || image.layout.column == rank - 1;
+        if (!is_exact) tw_fail(who + ": its elements travel in another format, or it is read and written: pass an array");
+        if (image.layout.paging == PAGE_VECTOR || image.layout.paging == PAGE_PLAIN || !rows)
+            tw_fail(who + ": the kernel takes it in other pages than tiles: pass an array");
+        for (int d = rank; d-- > 0; step *= image.extent[d]) {
+            const bool paged = d == image.layout.row || d == image.layout.column;
+            if (image.extent[d] > 1 && image.stride[d] != step) tw_fail(who + ": the kernel's view of it is not row-major");
+            if (image.layout.grain[d] % image.layout.unit[d]) tw_fail(who + ": the kernel's blocks are no whole tiles");
+            if (paged && !image.output && image.extent[d] % 32)
+                tw_fail(who + ": extent " + std::to_string(image.extent[d]) + " leaves part of a tile, of which nobody knows what is "
+                        "in it: pass an array, or pad it");
+        }
+        if (image.low || image.base != image.memory) tw_fail(who + ": the kernel's view of it begins behind its start");
+        if (array.tensor->page_size() != image.page_bytes || array.tensor->size() != tw_image_bytes(&image))
+            tw_fail(who + ": " + std::to_string(array.tensor->size()) + " bytes in pages of " + std::to_string(array.tensor->page_size()) +
+                    ", the kernel takes " + std::to_string(tw_image_bytes(&image)) + " in pages of " + std::to_string(image.page_bytes));
+        buffer = array.tensor;
+        bound = true;
+    }
     void plain_back() {
         image.data = pages.data();
         tw_plain_out(&image);
@@ -219,6 +269,46 @@ struct TwTensor {
         tw_find_written(&image);
         tw_move_elements(&image, from_page, nullptr);
         image.written = nullptr;
+    }
+};
+
+/* An array of numbers of T as a tensor of the device (--place): tiles of its last two dimensions, padded with zeros. */
+template <typename T> struct TwPlaced {
+    TwTensor tensor;
+    TwPlaced(const TwCommand &command, const char *name, tt::tt_metal::distributed::MeshDevice *device, TwArray &array) {
+        if (!command.place.count(name)) return;
+        TwImage &image = tensor.image;
+        const size_t rank = array.extent.size();
+        image.name = name;
+        image.layout.paging = PAGE_TILE;
+        image.layout.rank = rank > 1 ? (int)rank : 2; /* a vector is a row */
+        image.layout.row = image.layout.rank - 2;
+        image.layout.column = image.layout.rank - 1;
+        for (int d = 0; d < image.layout.rank; ++d) {
+            const int from = d + (int)rank - image.layout.rank;
+            image.layout.grain[d] = image.layout.unit[d] = d < image.layout.row ? 1 : 32;
+            image.extent[d] = from < 0 ? 1 : array.extent[from];
+            image.stride[d] = from < 0 ? 0 : array.stride[from];
+        }
+        image.element_bytes = sizeof(T);
+        image.page_bytes = 1024 * sizeof(T);
+        image.memory = image.base = array.bytes.data();
+        image.memory_bytes = (i64)array.bytes.size();
+        tensor.place();
+        tensor.make_pages();
+        tensor.fill(0, sizeof(T), tw_to_page<T>);
+        tensor.create(device);
+        tt::tt_metal::distributed::EnqueueWriteMeshBuffer(device->mesh_command_queue(), tensor.buffer, tensor.pages, true);
+        array.tensor = tensor.buffer;
+        array.bytes.clear();
+    }
+    void fetch(tt::tt_metal::distributed::MeshDevice *device, TwArray &array) {
+        if (!tensor.buffer) return;
+        array.tensor = nullptr;
+        array.bytes.resize((size_t)array.byte_count());
+        tt::tt_metal::distributed::EnqueueReadMeshBuffer(device->mesh_command_queue(), tensor.pages, tensor.buffer, true);
+        tensor.image.memory = tensor.image.base = array.bytes.data();
+        tensor.back(tw_from_page<T>);
     }
 };
 

@@ -62,9 +62,9 @@ typedef struct TwImage {
     int64_t extent[TW_RANKS], stride[TW_RANKS];
     bool open[TW_RANKS]; /* no extent is given: as far as the memory goes */
     /* --- */
-    int64_t pages[TW_RANKS], total; /* along each dimension; without the page of fill */
+    int64_t pages[TW_RANKS], total; /* along each dimension, and all together */
     int64_t low, high;              /* bytes from base that the tensor spans: [low, high) */
-    uint8_t *data;                  /* total + 1 pages */
+    uint8_t *data;                  /* the pages: one, where there is none */
     bool *written;                  /* outputs, by page */
 } TwImage;
 
@@ -113,6 +113,8 @@ static inline bool tw_place_image(TwImage *im, char text[320]) {
         const int64_t grains = im->extent[d] / layout->grain[d] + (im->extent[d] % layout->grain[d] != 0);
         im->pages[d] =
             grains > TW_MOST_PAGES ? 0 : grains * ((layout->grain[d] + layout->unit[d] - 1) / layout->unit[d]);
+        if (im->pages[d] && layout->grain[d] % layout->unit[d] == 0) /* as many as it fills, as tensors have them anywhere */
+            im->pages[d] = (im->extent[d] - 1) / layout->unit[d] + 1;
         im->total *= im->pages[d];
         too_many = grains > TW_MOST_PAGES || im->total > TW_MOST_PAGES;
     }
@@ -153,7 +155,7 @@ static inline const uint8_t *tw_untouched(void) {
                                         0xf1, 0x34, 0xad};
     return pattern;
 }
-static inline size_t tw_image_bytes(const TwImage *im) { return ((size_t)im->total + 1) * im->page_bytes; }
+static inline size_t tw_image_bytes(const TwImage *im) { return (size_t)(im->total ? im->total : 1) * im->page_bytes; }
 static inline void tw_mark_untouched(TwImage *im) {
     const size_t bytes = tw_image_bytes(im);
     for (size_t i = 0; i < bytes; i += 16) memcpy(im->data + i, tw_untouched(), 16);

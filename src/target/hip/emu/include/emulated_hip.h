@@ -35,6 +35,11 @@ TW_FN void tw_ldg_bounded_bytes(int bytes, void *to, const void *base, u32 at, T
     memset(to, 0, (size_t)bytes);
     if (at < TW_BEYOND) TW_CALL(load_global, to, (const u8 *)base + at, bytes);
 }
+TW_FN void tw_stg_bounded_bytes(int bytes, void *base, u32 at, const void *from, TW_LINE) {
+    if (at < TW_BEYOND) TW_CALL(store_global, (u8 *)base + at, from, bytes);
+}
+
+#define tw_anew(x) (void)(x)
 
 /* ---- copies ---- */
 TW_FN void tw_copy_wave(u32 s, const void *p, bool on, TW_LINE) {

@@ -154,6 +154,7 @@ typedef struct TtModelApi {
     uint64_t (*page_address)(TtKernel *, uint32_t base, uint32_t page_bytes, uint32_t page,
                              uint32_t offset);
     uint64_t (*core_address)(TtKernel *, uint32_t x, uint32_t y, uint32_t l1);
+    uint64_t (*own_address)(TtKernel *, uint32_t l1);
     uint64_t (*rect_address)(TtKernel *, uint32_t xs, uint32_t ys, uint32_t xe, uint32_t ye,
                              uint32_t l1);
     void (*noc_read)(TtKernel *, uint64_t from, uint32_t to, uint32_t bytes);

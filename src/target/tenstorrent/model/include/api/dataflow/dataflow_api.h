@@ -36,6 +36,9 @@ struct TensorAccessor {
 static inline uint64_t get_noc_addr(uint32_t x, uint32_t y, uint32_t l1) {
     return tt_call(core_address, x, y, l1);
 }
+static inline uint64_t get_noc_addr(uint32_t l1) { /* of this core */
+    return tt_call(own_address, l1);
+}
 static inline uint64_t get_noc_addr(uint32_t page, const TensorAccessor &t, uint32_t offset = 0) {
     return t.get_noc_addr(page, offset);
 }

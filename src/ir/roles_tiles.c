@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* merge_check_tiles.c: accesses to tiles that workers share: is each behind what others did there before it? */
+/* roles_tiles.c: accesses to tiles that workers share: is each behind what others did there before it? */
 #include "ir/threads.h"
-#include "pass/merge/merge_check.h"
+#include "ir/roles_check.h"
 
 #include <string.h>
 

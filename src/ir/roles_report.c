@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* merge_check_report.c: what is wrong with roles side by side, against the source: who waits or touches what, and what
+/* roles_report.c: what is wrong with roles side by side, against the source: who waits or touches what, and what
  * came before it. */
-#include "pass/merge/merge_check.h"
+#include "ir/roles_check.h"
 
 enum { MOST_TRACE = 6 };
 
@@ -19,9 +19,9 @@ void check_report_stuck(Check *c) {
 }
 
 void check_report(Check *c) {
-    Diag *diag = c->cx->module->diag;
+    Diag *diag = c->k->module->diag;
     if (c->unproved) {
-        diag_emit(diag, c->cx->options.unproved ? DIAG_ROLES_ACCEPTED : DIAG_ROLES_UNPROVED, c->where->range, c->why);
+        diag_emit(diag, c->accepts ? DIAG_ROLES_ACCEPTED : DIAG_ROLES_UNPROVED, c->where->range, c->why);
         return;
     }
     diag_emit(diag, DIAG_ROLES, c->where->range, c->why);
@@ -50,11 +50,11 @@ void check_names(Check *c) {
             if (id < 0 || id > 15) continue;
             if (id == 0)
                 check_fail(c, syncs.at[i], false,
-                     "barrier 0 is that of the whole block, and other roles do not come here; take 1 to 15");
+                     "barrier 0 is that of the whole block, and other roles do not come here" FIX "take 1 to 15");
             if (of[id] && worker[id] != r && op_int(syncs.at[i], AT_ARRIVALS, 0) <= check_threads(c)) {
                 c->other = of[id], c->other_text = "the other one";
                 check_fail(c, syncs.at[i], false,
-                     say(c, "two warpgroups meet at barrier %lld, each for itself; give each a number of its own",
+                     say(c, "two warpgroups meet at barrier %lld, each for itself" FIX "give each a number of its own",
                          (long long)id));
             }
             of[id] = syncs.at[i], worker[id] = r;

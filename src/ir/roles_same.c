@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* merge_same.c: are two numbers of different workers the same, trip by trip of the loops that they are computed in?
+/* roles_same.c: are two numbers of different workers the same, trip by trip of the loops that they are computed in?
  *
  *     while (%a = 0, %n = f(0)) { test %n >= 0 } { .. ; %b = %a + 1 ; yield %b, f(%b) }
  *
  * Two of these, each with its own body, make as many trips with the same numbers: what they carry is the same if it
  * begins the same, and goes on so where it was the same so far. Pairs of carried values are believed, and what they
  * begin and go on with is asked for, until nothing new is. */
-#include "pass/merge/merge.h"
+#include "ir/roles.h"
 
 enum { MOST_PAIRS = 64, DEEPEST = 64 };
 
@@ -83,12 +83,12 @@ static bool settle(Same *s) {
     return true;
 }
 
-bool merge_same_number(const Kernel *k, const bool *still, Ref a, Ref b) {
+bool roles_same_number(const Kernel *k, const bool *still, Ref a, Ref b) {
     Same s = {.k = k, .still = still};
     return same(&s, a, b, 0) && settle(&s);
 }
 
-bool merge_same_trips(const Kernel *k, const bool *still, const Op *a, const Op *b) {
+bool roles_same_trips(const Kernel *k, const bool *still, const Op *a, const Op *b) {
     Same s = {.k = k, .still = still};
     return a == b || (same(&s, a->regions[0]->last->operands[0], b->regions[0]->last->operands[0], 0) && settle(&s));
 }

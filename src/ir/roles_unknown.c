@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* merge_check_unknown.c: loops around barriers whose ends differ, and are made of numbers that only a launch knows.
+/* roles_unknown.c: loops around barriers whose ends differ, and are made of numbers that only a launch knows.
  *
- *     one role: for k in 0 .. counts[b]      others: for k in 0 .. ceildiv(counts[b] - 1, 2)      counts[b] = 0, 1, 2 ..
+ *     one role: for k in 0 .. counts[b]    others: for k in 0 .. ceildiv(counts[b] - 1, 2)    counts[b] = 0, 1 ..
  *
- * The numbers at the bottom (arguments, extents, what memory says at a place that is the same in all trips) have the same value
- * for all who ask for it. It is tried with values that make 0, 1, 2 .. trips of each loop: multiples of what the ends are
- * divided by, and the numbers behind them. */
+ * The numbers at the bottom (arguments, extents, what memory says at a place that is the same in all trips) have the
+ * same value for all who ask for it. It is tried with values that make 0, 1, 2 .. trips of each loop: multiples of
+ * what the ends are divided by, and the numbers behind them. */
 #include "ir/roots.h"
-#include "pass/merge/merge_check.h"
+#include "ir/roles_check.h"
 
 #include <stdlib.h>
 
@@ -58,7 +58,7 @@ static bool is_steady(const Check *c, Ref ref, int depth) {
 
 static int find(const Check *c, Ref ref) {
     for (int i = 0; i < c->unknown_count; i++)
-        if (merge_same_number(c->k, c->still, c->unknowns[i], ref)) return i;
+        if (roles_same_number(c->k, c->still, c->unknowns[i], ref)) return i;
     return -1;
 }
 
@@ -82,7 +82,8 @@ static void gather(Find *f, Ref ref, int64_t unit, int depth) {
     if (v->op && op_has(v->op->code, TRAIT_ELEMENTWISE)) {
         Opcode code = v->op->code;
         bool divides = code == OP_DIV || code == OP_FLOORDIV || code == OP_CDIV;
-        if (divides && ir_const_int(c->k, v->op->operands[1], &by) && by > 1 && by < 1 << 16 && unit < 1 << 16) unit *= by;
+        if (divides && ir_const_int(c->k, v->op->operands[1], &by) && by > 1 && by < 1 << 16 && unit < 1 << 16)
+            unit *= by;
         for (int i = 0; i < v->op->operand_count && !f->failed; i++) gather(f, v->op->operands[i], unit, depth + 1);
         return;
     }
@@ -107,7 +108,8 @@ static void choose_values(Check *c, const Find *f, int64_t most) {
     int64_t all[2 * MOST_UNITS * 64];
     int count = 0;
     for (int i = 0; i < f->unit_count; i++)
-        for (int64_t n = 0; n <= most && n < 64; n++) all[count++] = n * f->units[i], all[count++] = n * f->units[i] + 1;
+        for (int64_t n = 0; n <= most && n < 64; n++)
+            all[count++] = n * f->units[i], all[count++] = n * f->units[i] + 1;
     qsort(all, (size_t)count, sizeof *all, by_size);
     c->value_count = 0;
     for (int i = 0; i < count; i++)
@@ -156,6 +158,7 @@ static const char *name_of(const Check *c, Ref ref) {
 const char *check_values_text(const Check *c) {
     const char *text = "";
     for (int i = 0; i < c->unknown_count; i++)
-        text = say(c, "%s%s%s is %lld", text, i ? " and " : "", name_of(c, c->unknowns[i]), (long long)c->values[c->at[i]]);
+        text = say(c, "%s%s%s is %lld", text, i ? " and " : "", name_of(c, c->unknowns[i]),
+                   (long long)c->values[c->at[i]]);
     return text;
 }

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* merge_check.h: between the parts of merge_check: workers (merge_check.c), numbers that only a launch knows
- * (merge_check_unknown.c), the tiles they share (merge_check_tiles.c), and what is said of it all (merge_check_report.c). */
-#ifndef PASS_MERGE_MERGE_CHECK_H
-#define PASS_MERGE_MERGE_CHECK_H
+/* roles_check.h: between the parts of roles_check: workers (roles_check.c), numbers that only a launch knows
+ * (roles_unknown.c), the tiles they share (roles_tiles.c), and what is said of it all (roles_report.c). */
+#ifndef IR_ROLES_CHECK_H
+#define IR_ROLES_CHECK_H
 #include "base/fiber.h"
-#include "pass/merge/merge.h"
+#include "ir/roles.h"
 
 enum { MOST_WORKERS = 8, MOST_CONDITIONS = 4, MOST_UNKNOWNS = 4, MOST_VALUES = 256 };
 
@@ -45,8 +45,8 @@ typedef struct Worker {
 } Worker;
 
 struct Check {
-    PassContext *cx;
     Kernel *k;
+    bool accepts; /* what is not proved, too */
     Arena *arena;
     const Op *spmd;
     Worker workers[MOST_WORKERS];
@@ -78,23 +78,23 @@ struct Check {
 
 int64_t check_threads(const Check *c); /* of a worker */
 
-#define say(c, ...) arena_printf((c)->cx->module->arena, __VA_ARGS__)
+#define say(c, ...) arena_printf((c)->k->module->arena, __VA_ARGS__)
 
 void check_fail(Check *c, const Op *op, bool unproved, const char *why); /* the first counts */
 bool check_number(const Worker *w, Ref ref, int64_t *out);
 bool check_has_bars(const Check *c, const Op *op); /* an arrival, a wait, or a place where workers meet, inside */
 
-/* merge_check_unknown.c */
+/* roles_unknown.c */
 void check_find_still(Check *c);
 bool check_find_unknowns(Check *c); /* false: ends of loops are not made of a few numbers of the launch */
 bool check_unknown(const Check *c, Ref ref, int64_t *out);
 bool check_next_values(Check *c); /* false: all have been */
 const char *check_values_text(const Check *c); /* "`n` is 3" */
 
-/* merge_check_tiles.c: one access of a tile in shared memory. */
+/* roles_tiles.c: one access of a tile in shared memory. */
 void check_access(Worker *w, const Op *op);
 
-/* merge_check_report.c */
+/* roles_report.c */
 void check_names(Check *c); /* numbers of the source's own barriers */
 void check_report_stuck(Check *c);
 void check_report(Check *c);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* merge_check.c: roles that run side by side, checked: does each make progress, is each hand-over seen once, does
+/* roles_check.c: roles that run side by side, checked: does each make progress, is each hand-over seen once, does
  * nobody overwrite what another still reads?
  *
  * The control of each worker is run through, without its data, on a fiber of its own: arrivals and phases are numbers,
@@ -7,13 +7,14 @@
  * gives what its worker has seen to the barrier, a wait that passes takes it from there. So an access that is not
  * behind another one by the barriers is found in whatever order the workers happen to run.
  *
- * Bounds, which the finding states: loops of unknown ends make 0, 1, 2 .. trips, so many that each barrier of an array
- * comes round twice and more (of several ends: merge_check_unknown.c); a loop over tasks has three of them, each a trip longer than the one before; a condition
- * that is not known holds in all trips or in none; workers run in turn, and each of them first and last. What is not
- * known there (which barrier, the parity, loops of several unknown ranges) is not proved, and said. */
+ * Bounds, which the finding states: loops of unknown ends make 0, 1, 2 .. trips, so many that each barrier of an
+ * array comes round twice and more (of several ends: roles_unknown.c); a loop over tasks has three of them, each a
+ * trip longer than the one before; a condition that is not known holds in all trips or in none; workers run in turn,
+ * and each of them first and last. What is not known there (which barrier, the parity, loops of several unknown
+ * ranges) is not proved, and said. */
 #include "ir/barriers.h"
 #include "ir/threads.h"
-#include "pass/merge/merge_check.h"
+#include "ir/roles_check.h"
 
 #include <string.h>
 
@@ -40,7 +41,7 @@ static bool leaf(const void *user, Ref ref, int64_t *out) {
     }
     if (!known && check_unknown(c, ref, out)) return true;
     *out = c->end;
-    return c->loop && !c->rounds && !known && merge_same_number(c->k, c->still, c->loop->operands[1], ref);
+    return c->loop && !c->rounds && !known && roles_same_number(c->k, c->still, c->loop->operands[1], ref);
 }
 
 bool check_number(const Worker *w, Ref ref, int64_t *out) { return ir_number(w->c->k, ref, leaf, w, out); }
@@ -202,7 +203,7 @@ static void run_for(Worker *w, const Op *op) {
         return;
     }
     if (!check_number(w, op->operands[1], &hi)) {
-        if (bars && c->loop && !merge_same_number(c->k, c->still, c->loop->operands[1], op->operands[1])) {
+        if (bars && c->loop && !roles_same_number(c->k, c->still, c->loop->operands[1], op->operands[1])) {
             c->several = true;
             check_fail(c, op, true,
                        "loops around barriers have several ends that are not known before the kernel runs");
@@ -231,7 +232,7 @@ static void run_while(Worker *w, const Op *op) {
     for (w->round = 0; !c->why; w->round++) {
         run_region(w, test);
         if (!check_number(w, test->last->operands[0], &holds)) {
-            if (c->rounds && !merge_same_trips(c->k, c->still, c->rounds, op))
+            if (c->rounds && !roles_same_trips(c->k, c->still, c->rounds, op))
                 check_fail(c, op, true, "a barrier stands in a loop whose trips nobody counts");
             c->rounds = op;
             holds = w->round < c->most_rounds;
@@ -328,7 +329,7 @@ static void worker_body(void *argument) {
 /* Where memory that runs short leaves to. */
 static void leave_by(Check *c, Trap *trap) {
     c->arena->trap = trap;
-    c->cx->module->arena->trap = trap;
+    c->k->module->arena->trap = trap;
 }
 
 static void resume(Worker *w) {
@@ -411,8 +412,8 @@ static void run_trips(Check *c) {
     }
 }
 
-/* Ends that differ, of numbers that a launch knows: with each of their values in turn. What goes wrong wherever there are
- * the most trips is wrong; else the launch decides. */
+/* Ends that differ, of numbers that a launch knows: with each of their values in turn. What goes wrong wherever there
+ * are the most trips is wrong; else the launch decides. */
 static void run_values(Check *c) {
     int wrong_at[MOST_UNKNOWNS] = {0};
     bool wrong = false;
@@ -439,19 +440,19 @@ static void run_values(Check *c) {
     if (c->why && well >= badly) c->unproved = true, c->why = say(c, "where %s, %s", check_values_text(c), c->why);
 }
 
-bool merge_check(PassContext *cx, Kernel *k, const Op *spmd, bool written) {
-    Check *c = ARENA_NEW(cx->scratch, Check);
-    *c = (Check){.cx = cx, .k = k, .arena = cx->scratch, .spmd = spmd, .count = spmd->region_count};
+bool roles_check(Kernel *k, Arena *scratch, const Op *spmd, const RolesRun *run, RolesBounds *bounds) {
+    Check *c = ARENA_NEW(scratch, Check);
+    *c = (Check){.k = k, .arena = scratch, .spmd = spmd, .count = spmd->region_count, .accepts = run && run->accepts};
     if (c->count > MOST_WORKERS) {
         check_fail(c, spmd, true, "these are more workers than are looked at");
         c->count = 0;
     }
-    FoundOps bars = ir_list(k->body, OP_BAR, cx->scratch);
+    FoundOps bars = ir_list(k->body, OP_BAR, scratch);
     int64_t most = 0;
     for (size_t i = 0; i < bars.count; i++)
         if (op_int(bars.at[i], AT_BARS, 1) > most) most = op_int(bars.at[i], AT_BARS, 1);
     c->most_trips = 2 * (most < 16 ? most : 16) + 2;
-    Trap *outer = cx->scratch->trap, *of_module = cx->module->arena->trap;
+    Trap *outer = scratch->trap, *of_module = k->module->arena->trap;
     if (TRAP_ARM(&c->trap)) {
         leave_by(c, &c->trap);
         check_find_still(c);
@@ -459,13 +460,11 @@ bool merge_check(PassContext *cx, Kernel *k, const Op *spmd, bool written) {
         run_trips(c);
         if (c->several && c->unproved) run_values(c);
     }
-    cx->scratch->trap = outer;
-    cx->module->arena->trap = of_module;
+    scratch->trap = outer;
+    k->module->arena->trap = of_module;
     for (int i = 0; i < c->count; i++) fiber_destroy(c->workers[i].fiber);
     if (c->trap.code) trap_throw(outer, c->trap.code);
-    if (c->why && (written || !c->unproved))
-        check_report(c);
-    else if (!c->why && written)
-        pass_find(cx, spmd->range, FIND_ROLES_PROVED, c->count, orders_of(c), (long long)c->most_trips);
-    return !c->why || (c->unproved && (!written || cx->options.unproved));
+    if (c->why && (run || !c->unproved)) check_report(c);
+    *bounds = (RolesBounds){!c->why, c->count, orders_of(c), c->most_trips};
+    return !c->why || (c->unproved && (!run || run->accepts));
 }
