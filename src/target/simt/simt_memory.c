@@ -377,6 +377,7 @@ void memory_tload(Emit *e, const Op *op) {
     const char *pairs = pairs_declare(e, result), *array = pairs ? pairs : emit_declare(e, result);
     const Expr *to = ex(e->arena, pairs ? "%s + r / 2" : "%s + r", array);
     emit_unroll(e, "r", layout->registers, b.vector);
+    if (op_attr(op, AT_LIVE)) box_also(e, &b.condition, ex(e->arena, "r < %d", (int)op_int(op, AT_LIVE, 0)));
     box_indices(e, &b, mask);
     if (flags) {
         cs_line(&e->p, "u8 raw[%d];", b.vector);
@@ -457,7 +458,7 @@ void memory_tstore(Emit *e, const Op *op) {
         cs_close(&e->p);
         return;
     }
-    emit_unroll(e, "r", layout->registers, b.vector);
+    emit_unroll(e, "r", (int)op_int(op, AT_LIVE, layout->registers), b.vector);
     box_also(e, &b.condition, place_owner(e, &layout->map));
     box_indices(e, &b, mask);
     HoldKind held = ref_is_value(value) ? emit_hold(e, value)->kind : HOLD_NONE;
