@@ -4,7 +4,7 @@
  *     tload<along=1, vector=8, whole>       16-byte vectors along dimension 1, each inside the tensor or outside
  *     tstore<along=1, vector=8, tests>      the same where the address of a vector is a multiple; else one by one
  *     tload<along=1, vector=8, by=async>    the threads copy it straight into a slot of a ring
- *     tload<along=0, vector=8, live=24>     of a thread's registers those from 24 on are outside, whichever thread it is
+ *     tload<along=0, vector=8, live=24>     registers from 24 on are outside, whichever thread it is
  *     tload<by=tma>                         layout_tma.c
  *     convert<via=shuffle>                  between lanes of a warp
  *     convert<via=trade>                    the same of bytes, four at a time
@@ -146,8 +146,9 @@ int access_live(const LayoutState *st, const Op *op) {
     for (int d = 0; d < op_list(tensor, 0).count; d++) {
         Ref at = op_list(op, 0).at[d], bound = op_list(tensor, 0).at[d];
         int t = box_axis(op, op_list(tensor, 0).count, type->rank, d);
-        bool known = t >= 0 && bound && !lay_is_tile(k, at) && !box_wraps(op, d) && ir_const_int(k, bound, &end) && ir_const_int(k, at, &begin);
-        if (known && begin >= 0 && end - begin < extent[t]) extent[t] = end - begin;
+        bool known = t >= 0 && bound && !lay_is_tile(k, at) && !box_wraps(op, d);
+        if (!known || !ir_const_int(k, bound, &end) || !ir_const_int(k, at, &begin) || begin < 0 || end < 0) continue;
+        if (end - begin < extent[t]) extent[t] = end - begin;
     }
     int live = ll_registers(&layout->map, extent);
     return live < layout->registers ? live : 0;
