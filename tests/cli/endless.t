@@ -141,6 +141,7 @@ cycles, estimated: 888; the busiest math unit needs 168, DRAM 14: 5.29 times the
 tiles: 0 products, 2 packed; DST: 1 of 4 slots
 cb_in            0 of 3 pages; waits at most 0 cycles for pages, 0 for space
 cb_out           1 of 2 pages; waits at most 480 cycles for pages, 0 for space
+cb_zeros         0 of 1 pages; waits at most 0 cycles for pages, 0 for space
 cb_sum_s         1 of 1 pages; waits at most 200 cycles for pages, 0 for space
 tasks of each core, row by row:
        x0

@@ -48,4 +48,4 @@ error: option join takes rows x columns, each up to 8, as 4x4, not `x`
 [1]
 #! Sizes that are known say it when they are compiled.
 $ tilewright explain "$ROOT/kernels/tilelang/gemm.py" --target tenstorrent -D M=2048 -D N=2048 -D K=256 -D dtype=bfloat16 | grep -E 'neighbouring'
-/tmp/wt/tt/kernels/tilelang/gemm.py:9:5: execution: 4 x 4 neighbouring tasks are one, which loads what they share once
+.../kernels/tilelang/gemm.py:9:5: execution: 4 x 4 neighbouring tasks are one, which loads what they share once
