@@ -191,3 +191,6 @@ $ cat > chained.py <<'END'
 > END
 $ tilewright ir chained.py --target hip --arg 'x0=*f16' --arg 's5=*f32' --set num_warps=2 --verify-each | grep -c 'dot<.*grid'
 2
+#! the general way of a load that is bounded otherwise: words of rows that are not aligned, whose vectors are not whole
+$ tilewright emit $ROOT/kernels/tilelang/gemm_splitk.py -DM=64 -DN=64 -DK=96 --target hip:gfx942 --set variant=2 | grep -c tw_load_row_anywhere
+4
