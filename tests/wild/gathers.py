@@ -273,3 +273,4 @@ def books(x, codes, y, last, width, GROUPS: tl.constexpr, ROUNDED: tl.constexpr,
     tl.store(y + pid * GROUPS * W + groups[:, None] * W + columns[None, :], tl.sum(rows.to(tl.float32), 1), mask=there[:, None])
     if pid == 0:
         tl.store(last + code[:, :, None] * width + columns[None, None, :], code[:, :, None].to(tl.float32) + columns[None, None, :], mask=there[:, None, None])
+# SPDX-License-Identifier: Apache-2.0
