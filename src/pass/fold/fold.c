@@ -185,7 +185,7 @@ static void follow_variable(Fold *f, Op *op, int i) {
 static bool has_no_trip(const Fold *f, const Op *op) {
     int64_t lo, hi, step;
     return ir_const_int(f->k, op->operands[0], &lo) && ir_const_int(f->k, op->operands[1], &hi) &&
-           ir_const_int(f->k, op->operands[2], &step) && (lo == hi || (lo > hi) == (step > 0));
+           ir_const_int(f->k, op->operands[2], &step) && step && (lo == hi || (lo > hi) == (step > 0));
 }
 
 static bool is_in_role(const Op *op) {

@@ -66,9 +66,11 @@ static void plan_batch(Schedule *s, Op *first, int *batches) {
         if (op != first && held > most) break;
         op_drop(op, AT_SINGLY);
         op_set(s->k, op, (Attr){.id = AT_BATCH, .number = *batches});
+        op_drop(op, AT_BOUNDED); /* its threads look for themselves what is inside */
         op_set(s->k, op,
                (Attr){.id = AT_VECTOR, .number = LOOSE_WORD / elem_info[ir_type(s->k, op->results[0])->elem].bytes});
         op_drop(op, AT_WHOLE);
+        op_drop(op, AT_BOUNDED); /* of whole vectors */
         if (held > most) op_set(s->k, op, (Attr){.id = AT_ONCE, .number = most});
         if (is_straight(s, op)) op_set(s->k, op, (Attr){.id = AT_STRAIGHT, .number = 1});
     }
