@@ -77,8 +77,14 @@ make_venv() { # and what the tests need in it, once
 }
 in_venv() { [ "$venv/$1.done" -nt "tests/$1" ]; }
 add_to_venv() { in_venv "$1" || { $venv/bin/pip install -q --no-compile --disable-pip-version-check -r "tests/$1" && touch "$venv/$1.done"; }; }
-# Kernels of target cpu that are many, compiled quickly: what the group `cpu` and the Python tests do not.
-quickly() { (QUICK_CC=${CC:-gcc} CC=$PWD/tests/quick_cc.sh && export QUICK_CC CC && "$@"); }
+# Kernels of target cpu and of emulators that are many, compiled quickly: what the group `cpu`, transcripts and the Python tests do not.
+quickly() { (QUICK_CC=${CC:-gcc} CC=$PWD/tests/quick_cc.sh && export QUICK_CC CC && quick_headers "$@"); }
+quick_headers() {
+    case $("$cxx" --version 2>/dev/null) in
+    *"Free Software Foundation"*) (QUICK_CXX=$cxx QUICK_HEADERS=$PWD/build/quick_headers CXX=$PWD/tests/quick_cxx.sh && export QUICK_CXX QUICK_HEADERS CXX && "$@") ;;
+    *) "$@" ;;
+    esac
+}
 python_package() { # one lane at a time
     until mkdir "$taken/package" 2>/dev/null; do sleep 1; done
     make -s -j"$jobs" python PYTHON=$venv/bin/python
@@ -188,9 +194,9 @@ lane() {
     group tenstorrent "$no_cxx" "apt-get install g++" tenstorrent
     group cpu "" "" numeric cpu 1
     group transcripts "$(need python3)${no_cxx}" "apt-get install python3 g++" transcripts
-    group plans "$no_cxx" "apt-get install g++" property emulated,tenstorrent 1
-    group emulated "$no_cxx" "apt-get install g++" numeric emulated 0
-    group hip "$(need python3 clang-19)${no_cxx}" "apt-get install clang-19 lld-19 g++" hip
+    group plans "$no_cxx" "apt-get install g++" quick_headers property emulated,tenstorrent 1
+    group emulated "$no_cxx" "apt-get install g++" quick_headers numeric emulated 0
+    group hip "$(need python3 clang-19)${no_cxx}" "apt-get install clang-19 lld-19 g++" quick_headers hip
     group pages "$(need python3 chromium)" "apt-get install python3 chromium" pages
     group built "$(need python3 gcc readelf)" "apt-get install python3 gcc binutils" built
     group library "$(need python3 gcc nm)" "apt-get install python3 gcc binutils" library
@@ -198,7 +204,7 @@ lane() {
     group ops "" "" quickly ops
     group threads "$(need gcc)" "apt-get install gcc" threads
     group clang "$(need clang-14)" "apt-get install clang-14" with_clang
-    group scheduled "$(need python3)" "apt-get install python3" scheduled
+    group scheduled "$(need python3)" "apt-get install python3" quick_headers scheduled
     group interp "" "" numeric interp 1
     group property "" "" quickly property interp,cpu 6
     group grammar "$(need python3.11)" "apt-get install python3.11" python_grammar
