@@ -3,7 +3,7 @@
 """hip_mix.py: what the inner loops of some kernels are made of on AMD's GPUs, and how much of its time the matrix pipe would be busy.
 
 Nothing is measured: there is no GPU. The kernel is emitted and compiled by clang 19; the innermost loop with matrix instructions is taken
-from the assembler text, all of its blocks once. Its trips are played through a model of one SIMD unit: the waves that fit beside each other issue in their order, a vector instruction takes 4 clocks, the matrix pipe is busy as long
+from the assembler text, all of its blocks once but those that only trips at a tensor's edge run (tw_at_edge). Its trips are played through a model of one SIMD unit: the waves that fit beside each other issue in their order, a vector instruction takes 4 clocks, the matrix pipe is busy as long
 as the published peak says (PEAK), the LDS hands 128 bytes a clock to four units, memory answers after MEMORY clocks, s_waitcnt waits for
 what it counts; waves of a block wait for each other at barriers. Of a kernel without products all of the text is taken, and the share is
 that of the memory's bandwidth: a compute unit's part of it (HBM) against the clocks in which its units issue vector instructions. What stands in tests/golden/hip_mix.txt is the least share and
@@ -29,6 +29,7 @@ HBM = {"gfx90a": 9.05, "gfx942": 8.3}
 ARRAYS = "a_ptr=bf16[4096,4096] b_ptr=bf16[4096,4096] c_ptr=bf16[4096,4096] M=4096 N=4096 K=4096 BM=256 BN=128 BK=32"
 ATTENTION = " ".join(f"{x}_ptr=bf16[16,4096,128]" for x in "qkvo") + " scale=0.125 N=4096 stride_h=524288 stride_n=128 D=128 CAUSAL=false"
 KINDS = ("matrix", "lds read", "lds write", "lane", "load", "vector", "barrier", "spill")
+EDGE = ["at an edge"]
 NAMES = ("percent of the matrix pipe (without one: of the memory)", "waves of a unit", *KINDS)
 CASES = (
     ("matmul 4096, both along K", "matmul_nt.py", ARRAYS + " stride_am=4096 stride_bn=4096 stride_cm=4096", ("gfx90a", "gfx942")),
@@ -56,9 +57,11 @@ def inner_loop(text):
             if name:
                 before, after = loops.setdefault(name, ([], []))
                 (after if own or after else before).append(block)
+        elif line.strip() == "; at an edge":
+            block.append(EDGE)
         elif re.match(r"\s+[a-z]", line) and not line.lstrip().startswith("."):
             block.append(line.split(";")[0].split())
-    flat = [[i for b in after + before for i in b] for before, after in loops.values()]
+    flat = [[i for b in after + before if EDGE not in b for i in b] for before, after in loops.values()]
     return max(flat, key=lambda all: sum("mfma" in i[0] for i in all), default=[])
 
 

@@ -57,12 +57,12 @@ g.x: f32[3, 2, 16, 32], max error 0: ok
 g.o: f32[3, 2, 16, 32], max error 0: ok
 #! The seeds' grids swap M and N: said, and not computed, where the extents differ.
 $ tilewright run kernels/tilelang/seed_gemm.py -D M=64 -D N=128 -D K=32 --arg A=randn:f16[64,32] --arg B=randn:f16[32,128] --arg C=zeros:f16[64,128]
-kernels/tilelang/seed_gemm.py:21:34: error: over the grid index 1 runs up to 96 here, and the tensor ends at 64: whole blocks lie outside; the extents of T.Kernel, or the names behind `as`, look swapped [block-outside]
+kernels/tilelang/seed_gemm.py:21:34: error: over the grid index 1 runs up to 96 here, and the tensor ends at 64: whole blocks lie outside; exchange the extents of T.Kernel, or the names behind `as`, which look swapped [block-outside]
    21 |                 A_tile[i, j] = A[by * 32 + i, k * 32 + j]
       |                                  ^~~~~~~~~~~
 [1]
 $ tilewright run kernels/tilelang/seed_add.py -D M=128 -D N=64 --arg A=randn:f16[128,64] --arg B=randn:f16[128,64] --arg C=zeros:f16[128,64]
-kernels/tilelang/seed_add.py:10:32: error: over the grid index 2 runs up to 96 here, and the tensor ends at 64: whole blocks lie outside; the extents of T.Kernel, or the names behind `as`, look swapped [block-outside]
+kernels/tilelang/seed_add.py:10:32: error: over the grid index 2 runs up to 96 here, and the tensor ends at 64: whole blocks lie outside; exchange the extents of T.Kernel, or the names behind `as`, which look swapped [block-outside]
    10 |                 A[by * 32 + i, bx * 32 + j] + B[by * 32 + i, bx * 32 + j]
       |                                ^~~~~~~~~~~
 [1]

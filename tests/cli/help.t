@@ -233,7 +233,7 @@ $ tilewright docs options
 - `core_grid`: Tenstorrent: the rectangle of cores to be used, from the first one on; default: all. Takes columns x rows, as 8x8.
 - `chunk`: Tenstorrent: tiles along K of a product's operands that are on their way at once: that many, divided by those of an item, are the slots of its ring; never changes a bit of the result. Takes an integer from 1 to 1024.
 - `cb_depths`: Tenstorrent: slots of the circular buffers of rings, by the names that explain shows; never changes a bit of the result. Takes ring:slots, separated by commas, as in:3,out:2.
-- `sharding`: Tenstorrent: where tensors lie. Takes parameter=layout, separated by commas, as A=interleaved.
+- `sharding`: Tenstorrent: where tensors lie: interleaved over the banks of DRAM (dram, interleaved), or over the L1 of all cores (l1); shards of other forms are errors. Takes parameter=layout, separated by commas, as A=l1.
 $ tilewright targets
 cpu            C through the system's compiler, threads over the grid
 ...

@@ -191,3 +191,8 @@ $ cat > chained.py <<'END'
 > END
 $ tilewright ir chained.py --target hip --arg 'x0=*f16' --arg 's5=*f32' --set num_warps=2 --verify-each | grep -c 'dot<.*grid'
 2
+#! rows that lie on no multiple of a vector: a variant that loads them from anywhere
+$ tilewright check $ROOT/kernels/triton/matmul_nt.py --target hip --emulate --arg a_ptr=randn:f16[33,21] --arg b_ptr=randn:f16[18,21] --arg c_ptr=zeros:f16[33,18] --arg M=33 --arg N=18 --arg K=21 --arg stride_am=21 --arg stride_bn=21 --arg stride_cm=18 --arg BM=32 --arg BN=32 --arg BK=32 --grid 2,1 --tolerance 1e-2 | sed 's/error .*:/error ..:/'
+a_ptr: f16[33, 21], max error ..: ok
+b_ptr: f16[18, 21], max error ..: ok
+c_ptr: f16[33, 18], max error ..: ok

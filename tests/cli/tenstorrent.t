@@ -268,3 +268,30 @@ refused.py:23:5: error: not possible on Tenstorrent: an atomic update; cores wri
    23 |     tl.atomic_add(y + at, tl.load(x + at))
       |     ^~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~
 [1]
+#! A place that is mixed of two axes is told; elements beyond an array are the kernel's mistake, with the array's name.
+$ cat > odd.py <<'END'
+> import triton
+> import triton.language as tl
+>
+>
+> @triton.jit
+> def pick(x, y, B: tl.constexpr):
+>     r = tl.arange(0, B)
+>     at = r[:, None] * B + r[None, :]
+>     tl.store(y + at, tl.load(x + at * 5 // 3))
+>
+>
+> @triton.jit
+> def odd(x, y, B: tl.constexpr):
+>     r = tl.arange(0, B)
+>     at = r[:, None] * B + r[None, :]
+>     tl.store(y + at, tl.load(x + at, mask=(r[:, None] + r[None, :]) % 3 == 0, other=0.0))
+> END
+$ tilewright run odd.py:pick --target tenstorrent --arg x=randn:f32[64] --arg y=zeros:f32[32,32] --arg B=32 --grid 1
+odd.py:9:22: error: not possible on Tenstorrent: a gather of single elements; `div` mixes two axes of its tile; make one term for each axis, and add the terms [not-on-tenstorrent]
+    9 |     tl.store(y + at, tl.load(x + at * 5 // 3))
+      |                      ^~~~~~~~~~~~~~~~~~~~~~~~
+[1]
+$ tilewright run odd.py:odd --target tenstorrent --arg x=randn:f32[64] --arg y=zeros:f32[32,32] --arg B=32 --grid 1
+error: kernel `odd` touched memory that is no buffer's (the sanitizer finds the line): core (0,0) reader kernel reader.cpp:20: an address of page 1 of buffer x, which has 1 pages
+[1]

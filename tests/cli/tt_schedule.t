@@ -28,7 +28,7 @@ const u32 task = tw_task(tw_column_major(turn, rows, columns), first_task, colum
 $ for set in "" policy=contiguous policy=strided "policy=block_linear --set block=3" "policy=rect --set order=z_order --set core_grid=3x2" "policy=contiguous --set order=column_major" "policy=strided --set order=z_order --set seed=3" "chunk=2 --set seed=5" multicast=off
 > do tilewright run matmul.py:matmul_kernel $(cat args) --grid 28 ${set:+--set $set} --save c_ptr=c.npy 2>/dev/null >/dev/null; cksum c.npy; done | sort -u | wc -l
 1
-$ for set in policy=spiral order=match_shard "policy=strided --set multicast=on" block=3 core_grid=9x1 core_grid=3 core_grid=9223372036854775807x1 chunk=3 cb_depths=x:1 cb_depths=in:0 sharding=a_ptr=height sharding=q=interleaved
+$ for set in policy=spiral order=match_shard "policy=strided --set multicast=on" block=3 core_grid=9x1 core_grid=3 core_grid=9223372036854775807x1 chunk=3 cb_depths=x:1 cb_depths=in:0 sharding=a_ptr=height sharding=q=interleaved sharding=a_ptr=l1,a_ptr=dram
 > do tilewright emit matmul.py:matmul_kernel $(cat args) --set $set -o refused 2>&1 | grep error | sed 's/.*error: //'; done; ls refused 2>&1
 option policy takes auto, contiguous, strided, rect or block_linear, not `spiral`
 not possible on Tenstorrent: order match_shard: no tensor is sharded, tasks follow none; leave the order out [not-on-tenstorrent]
@@ -41,10 +41,27 @@ not possible on Tenstorrent: a chunk of 3 tiles along K; a step of the loop take
 not possible on Tenstorrent: a chunk of 3 tiles along K; a step of the loop takes 2 of them; give a multiple [not-on-tenstorrent]
 not possible on Tenstorrent: a depth of `x`, which is no ring of the kernel; name one that `explain` shows [not-on-tenstorrent]
 not possible on Tenstorrent: the depth `in:0`; write a ring and its slots, from 1 to 64, as in:3 [not-on-tenstorrent]
-not possible on Tenstorrent: a tensor that is laid out as `height`; tensors lie interleaved in DRAM, tile after tile along rows; write interleaved, or leave it out [not-on-tenstorrent]
+not possible on Tenstorrent: a tensor that is laid out as `height`; tensors lie interleaved, tile after tile along rows, in DRAM or in the cores' L1; write interleaved or l1, or leave it out [not-on-tenstorrent]
 not possible on Tenstorrent: sharding of `q`, which is no parameter of the kernel; name one that is [not-on-tenstorrent]
+not possible on Tenstorrent: `a_ptr` both in DRAM and in L1; say one of them [not-on-tenstorrent]
 ls: cannot access 'refused': No such file or directory
 [2]
+#! Tensors lie in DRAM, or in the cores' L1: the plan, the host program and what is counted say so, and no bit differs.
+$ tilewright emit matmul.py:matmul_kernel $(cat args) --set sharding=a_ptr=l1,c_ptr=interleaved -o l1 > /dev/null; grep -o '"name": "[abc]_ptr".*"memory": "[a-z0-9]*"' l1/plan.json | sed 's/, .*"memory"/ "memory"/'; grep -o '"compile_args": .[^]]*' l1/plan.json; grep -c 'BufferType::L1' l1/host.cpp
+"name": "a_ptr" "memory": "l1"
+"name": "b_ptr" "memory": "dram"
+"name": "c_ptr" "memory": "dram"
+"compile_args": [0, 2048, 2, 2048
+"compile_args": [
+"compile_args": [2, 2048
+1
+$ for set in sharding=a_ptr=dram sharding=a_ptr=l1 "sharding=a_ptr=l1,b_ptr=l1,c_ptr=l1 --set seed=4"; do tilewright run matmul.py:matmul_kernel $(cat args) --grid 28 --set $set --save c_ptr=c.npy 2>&1 | grep ^DRAM; cksum c.npy; done
+DRAM: 67584 bytes read, 57344 written; between cores 369000, of them multicast 90200 bytes sent once
+2369398975 40128 c.npy
+DRAM: 43008 bytes read, 57344 written; between cores 393576, of them multicast 90200 bytes sent once
+2369398975 40128 c.npy
+DRAM: 0 bytes read, 0 written; between cores 493928, of them multicast 90200 bytes sent once
+2369398975 40128 c.npy
 #! TileLang's annotations say the same.
 $ cat > gemm.py <<'EOF'
 > import tilelang.language as T
@@ -74,4 +91,14 @@ gemm.py:5:1: error: not possible on Tenstorrent: rect=.. with policy="block_line
     5 | def gemm(A: T.Tensor((128, 128), "bfloat16"), B: T.Tensor((128, 128), "bfloat16"), C: T.Tensor((128, 128), "bfloat16")):
       | ^~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~
 ls: cannot access 'tl2': No such file or directory
+[2]
+$ sed -e '/annotate_tt_schedule(/d' -e 's/^@T.prim_func/@annotate_tt_sharding({"A": {"layout": "interleaved", "memory": "l1"}, "C": {"memory": "dram"}})\n@T.prim_func/' -e 's/import annotate_tt_schedule/import annotate_tt_sharding/' gemm.py > sharded.py; tilewright emit sharded.py --target tenstorrent -o tl3 > /dev/null && grep -o '"compile_args": .[^]]*' tl3/plan.json
+"compile_args": [0, 2048, 2, 2048
+"compile_args": [
+"compile_args": [2, 2048
+$ sed -i 's/"layout": "interleaved", "memory": "l1"/"layout": "height"/' sharded.py; tilewright emit sharded.py --target tenstorrent -o tl4; ls tl4
+sharded.py:5:1: error: not possible on Tenstorrent: a tensor that is laid out as `height`; tensors lie interleaved, tile after tile along rows, in DRAM or in the cores' L1; write interleaved or l1, or leave it out [not-on-tenstorrent]
+    5 | def gemm(A: T.Tensor((128, 128), "bfloat16"), B: T.Tensor((128, 128), "bfloat16"), C: T.Tensor((128, 128), "bfloat16")):
+      | ^~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~
+ls: cannot access 'tl4': No such file or directory
 [2]

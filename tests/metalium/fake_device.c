@@ -23,6 +23,9 @@ unsigned fake_address(int arch, unsigned last, unsigned pages, unsigned page_byt
     return tensix_next_address((TensixArch)arch, last ? &after : NULL);
 }
 
+unsigned fake_l1_end(int arch) { return tensix_limits((TensixArch)arch)->l1_bytes; }
+unsigned fake_l1_share(int arch, unsigned pages, unsigned page_bytes) { return tensix_l1_share((TensixArch)arch, pages, page_bytes); }
+
 const char *fake_execute(const FakeProgram *p) {
     static TensixReport report;
     KernelSet set;
@@ -39,7 +42,7 @@ const char *fake_execute(const FakeProgram *p) {
     for (unsigned i = 0; i < p->cb_count; i++)
         cbs[i] = (TensixCb){p->cbs[i].id, (TtFormat)p->cbs[i].format, p->cbs[i].page_bytes, p->cbs[i].pages, p->cbs[i].unpack_to_dest};
     for (unsigned i = 0; i < p->buffer_count; i++)
-        buffers[i] = (TensixBuffer){"buffer", p->buffers[i].address, p->buffers[i].page_bytes, p->buffers[i].pages, p->buffers[i].data};
+        buffers[i] = (TensixBuffer){"buffer", p->buffers[i].address, p->buffers[i].page_bytes, p->buffers[i].pages, p->buffers[i].data, p->buffers[i].in_l1};
     for (unsigned i = 0; good && i < p->kernel_count; i++) {
         const FakeKernel *k = &p->kernels[i];
         for (unsigned c = 0; c < p->core_count; c++) placements[i][c] = (TensixPlacement){c, k->args[c], k->arg_count};

@@ -17,6 +17,7 @@ typedef struct FakeCb {
 typedef struct FakeBuffer {
     unsigned address, page_bytes, pages;
     uint8_t *data;
+    int in_l1;
 } FakeBuffer;
 typedef struct FakeKernel {
     int processor; /* 0: reader, 1: writer, 2: compute */
@@ -45,6 +46,8 @@ int fake_arch(void); /* of FAKE_ARCH */
 void fake_grid(int arch, unsigned *x, unsigned *y);
 void fake_noc_point(int arch, unsigned *x, unsigned *y);
 unsigned fake_address(int arch, unsigned last, unsigned pages, unsigned page_bytes); /* behind the last buffer; 0: the first */
+unsigned fake_l1_end(int arch);
+unsigned fake_l1_share(int arch, unsigned pages, unsigned page_bytes); /* of each core, for a buffer there */
 const char *fake_execute(const FakeProgram *program); /* NULL, or what went wrong */
 #ifdef __cplusplus
 }

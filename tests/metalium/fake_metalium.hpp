@@ -227,7 +227,15 @@ public:
         auto made = std::make_shared<MeshBuffer>();
         made->data.resize(size);
         made->page = (uint32_t)page;
-        const MeshBuffer *last = mesh_device->buffers.empty() ? nullptr : mesh_device->buffers.back();
+        made->in_l1 = device_local_config.buffer_type == BufferType::L1;
+        const MeshBuffer *last = nullptr;
+        for (const MeshBuffer *other : mesh_device->buffers)
+            if (other->in_l1 == made->in_l1) last = other;
+        if (made->in_l1) {
+            made->at = (last ? last->at : fake_l1_end(fake_arch())) - fake_l1_share(fake_arch(), (unsigned)(size / page), (unsigned)page);
+            mesh_device->buffers.push_back(made.get());
+            return made;
+        }
         made->at = fake_address(fake_arch(), last ? last->at : 0, last ? (uint32_t)(last->data.size() / last->page) : 0, last ? last->page : 0);
         mesh_device->buffers.push_back(made.get());
         return made;
@@ -237,6 +245,7 @@ public:
     uint32_t page_size() const { return page; }
     std::vector<uint8_t> data;
     uint32_t page = 0, at = 0;
+    bool in_l1 = false;
 };
 
 class MeshCommandQueue {
@@ -321,7 +330,7 @@ inline void fake_run(MeshDevice *device, Program &program) {
             cbs.push_back({id, (unsigned)format, cb.pages.at(id), cb.total / cb.pages.at(id), exact});
         }
     for (MeshBuffer *buffer : device->buffers)
-        buffers.push_back({buffer->at, buffer->page, (unsigned)(buffer->data.size() / buffer->page), buffer->data.data()});
+        buffers.push_back({buffer->at, buffer->page, (unsigned)(buffer->data.size() / buffer->page), buffer->data.data(), buffer->in_l1});
     run.cores = cores.data(), run.core_count = (unsigned)cores.size();
     run.cbs = cbs.data(), run.cb_count = (unsigned)cbs.size();
     run.buffers = buffers.data(), run.buffer_count = (unsigned)buffers.size();
@@ -336,13 +345,14 @@ inline void EnqueueMeshWorkload(MeshCommandQueue &mesh_cq, MeshWorkload &mesh_wo
 
 class TensorAccessorArgs {
 public:
-    explicit TensorAccessorArgs(const distributed::MeshBuffer &buffer) : page(buffer.page_size()) {}
+    explicit TensorAccessorArgs(const distributed::MeshBuffer &buffer) : page(buffer.page_size()), in_l1(buffer.in_l1) {}
     void append_to(std::vector<uint32_t> &compile_time_args) const {
-        compile_time_args.push_back(2); /* interleaved, in DRAM */
+        compile_time_args.push_back(in_l1 ? 0 : 2); /* interleaved, in DRAM */
         compile_time_args.push_back(page);
     }
 
 private:
     uint32_t page;
+    bool in_l1;
 };
 } // namespace tt::tt_metal

@@ -47,6 +47,7 @@ PLACED = [
     ("triton/softmax.py:softmax_kernel", "wormhole", "in_ptr=randn:f32[64,96] out_ptr=zeros:f32[64,96]",
      "in_stride=96 out_stride=96 n_cols=96", "BLOCK=128", "64", "0"),
 ]
+CASES.append((*CASES[0][:4], CASES[0][4] + " sharding=a_ptr=l1,c_ptr=dram,b_ptr=l1", *CASES[0][5:]))
 RAGGED = CASES[:1]
 CASES += PLACED
 
@@ -124,7 +125,8 @@ def check(case, folder, b):
     for name, value in {**arrays, **numbers}.items():
         common += ["--arg", f"{name}={value}"]
     for word in constants.split():
-        common += ["-D" if source.startswith("tilelang") else "--arg", word]
+        option = "--set" if word.startswith("sharding=") else "-D" if source.startswith("tilelang") else "--arg"
+        common += [option, word]
     grids = ["--grid", grid] if grid else []
     saves = [word for name in arrays for word in ("--save", f"{name}={folder}/{name}.right.npy")]
     if seed != "only types":

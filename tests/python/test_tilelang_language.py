@@ -382,3 +382,61 @@ def test_tensors_seen_as_narrower_types(target):
     want = np.tile(np.arange(128, dtype="uint8"), (64, 1))
     np.testing.assert_array_equal(c.view("uint8"), want)
     np.testing.assert_array_equal(e, want + 1)
+
+
+@pytest.mark.parametrize("strip, columns, workers", [(1, True, 4), (4, True, 3), (4, False, 5), (16, True, 1)])
+def test_persistent_tiles(strip, columns, workers):
+    """Each tile comes once, in as many turns as its block has."""
+
+    @T.prim_func
+    def dealt(A: T.Tensor((5, 6), "int32"), B: T.Tensor((5, 6), "int32"), C: T.Tensor((5, 6), "int32")):
+        with T.Kernel(workers, threads=32) as block:
+            tiles = T.PersistentTileScheduler(5, 6, workers, swizzle_size=strip, column_major=columns)
+            tiles.init(block)
+            while tiles.valid():
+                m, n = tiles.m_idx, tiles.n_idx
+                B[m, n] += A[m, n] + tiles.current_iter * workers + block - tiles.linear_idx
+                tiles.next_tile()
+            plain = T.PersistentTileScheduler(5, 6, swizzle_size=strip, column_major=columns, stateful=False)
+            for i in T.serial(6):
+                row, column = plain.coord(block * 6 + i)
+                if block * 6 + i < 30:
+                    C[row, column] += i + 1 + 6 * block
+
+    a, b, c = np.arange(30, dtype="int32").reshape(5, 6), np.zeros((5, 6), "int32"), np.zeros((5, 6), "int32")
+    tilelang.compile(dealt)(a, b, c)
+    np.testing.assert_array_equal(b, a)
+    assert sorted(c.ravel()) == sorted([*range(1, min(6 * workers, 30) + 1), *[0] * max(0, 30 - 6 * workers)])
+    if strip == 1:
+        np.testing.assert_array_equal(c.T.ravel()[:6 * workers], np.arange(1, 6 * workers + 1)[:30])
+
+
+def test_a_scheduler_without_state():
+
+    @T.prim_func
+    def asks(A: T.Tensor((4, ), "int32")):
+        with T.Kernel(1, threads=32) as block:
+            tiles = T.PersistentTileScheduler(2, 2, stateful=False)
+            while tiles.valid():
+                A[0] = tiles.m_idx
+
+    with pytest.raises(tilelang.CompilationError, match="`valid` of a T.PersistentTileScheduler with stateful=False"):
+        tilelang.compile(asks)
+
+
+@pytest.mark.parametrize("target", ["cpu", "interp"])
+def test_infinities_of_eight_bits(target):
+    torch = pytest.importorskip("torch")
+
+    @T.prim_func
+    def infinite(A: T.Tensor((32, ), "float8_e5m2"), B: T.Tensor((32, ), "float32")):
+        with T.Kernel(1, threads=32):
+            T.fill(A[0:16], T.infinity("float8_e5m2"))
+            T.fill(A[16:32], -T.infinity("float8_e5m2"))
+            for i in T.Parallel(32):
+                B[i] = A[i]
+
+    a, b = torch.zeros(32, dtype=torch.float8_e5m2), torch.zeros(32)
+    tilelang.compile(infinite, target=target)(a, b)
+    want = torch.tensor([np.inf] * 16 + [-np.inf] * 16)
+    assert (a.float() == want).all() and (b == want).all()

@@ -269,8 +269,8 @@ static bool run_row(const KernelSet *set, const int numbers[3], bool narrow, All
     static const uint32_t semaphore = 0;
     const char *const names[] = {"reader", "compute", "writer"};
     const TensixProcessor processors[] = {TENSIX_READER, TENSIX_COMPUTE, TENSIX_WRITER};
-    TensixBuffer buffers[2] = {{"in", 1 << 20, PAGE, PAGES, in_pages},
-                               {"out", 2 << 20, PAGE, PAGES, out_pages}};
+    TensixBuffer buffers[2] = {{"in", 1 << 20, PAGE, PAGES, in_pages, false},
+                               {"out", 2 << 20, PAGE, PAGES, out_pages, false}};
     uint32_t args[2][2][2] = {{{0, 1 << 20}, {2, 1 << 20}}, {{0, 2 << 20}, {2, 2 << 20}}};
     TensixPlacement placements[3][2];
     TensixKernel kernels[3];
@@ -326,6 +326,16 @@ static void test_descriptions(TensixReport *report) {
     TensixCb twice[] = {{3, TT_Float32, 4096, 1, false}, {3, TT_Float32, 4096, 1, false}};
     p.cbs = twice;
     CHECK(!tensix_run(&p, allocator_malloc, report) && strstr(report->text, "described twice"));
+    TensixCb half[] = {{3, TT_Float32, 4096, 100, false}}; /* ends at 104 KiB + 409600 */
+    TensixBuffer low = {"low", 512 << 10, 4096, 64, NULL, true}, high = {"high", 1463 << 10, 4096, 65, NULL, true};
+    p.cbs = half, p.cb_count = 1, p.buffers = &low, p.buffer_count = 1;
+    CHECK(tensix_run(&p, allocator_malloc, report));
+    low.address = 500 << 10;
+    CHECK(!tensix_run(&p, allocator_malloc, report));
+    CHECK(strstr(report->text, "buffer low takes bytes 0x7d000 to 0x7e000 of L1, circular buffers end at 0x7e000"));
+    p.buffers = &high;
+    CHECK(!tensix_run(&p, allocator_malloc, report) && strstr(report->text, "buffer high takes bytes"));
+    p.buffer_count = 0, p.cb_count = 2;
     TensixCb odd[] = {{33, TT_Float32, 4096, 1, false}, {3, TT_Float32, 4100, 1, false}};
     p.cbs = odd;
     CHECK(!tensix_run(&p, allocator_malloc, report) && strstr(report->text, "no such id") &&

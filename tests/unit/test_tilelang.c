@@ -135,7 +135,7 @@ static void test_diagnostics(void) {
     lowered("kernels/tilelang/seed_gemm.py", "M=128 N=64 K=96",
             "~k.py:22:46: error: over the grid index 2 runs up to 96 here, and the tensor ends at "
             "64: whole blocks lie outside; "
-            "the extents of T.Kernel, or the names behind `as`, look swapped [block-outside]");
+            "exchange the extents of T.Kernel, or the names behind `as`, which look swapped [block-outside]");
     lowered("kernels/tilelang/seed_gemm.py", "M=64 N=64",
             "~`K` is not defined; a size or option of the kernel is given as a definition, K=VALUE");
 #define HEAD \

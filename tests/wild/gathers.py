@@ -252,3 +252,24 @@ def chosen_added(x, index, out, n, c, BM: tl.constexpr, BC: tl.constexpr):
     to = tl.load(index + rows, mask=rows < n, other=0)
     tl.atomic_add(out + to[:, None] * c + cols[None, :], v, mask=inside & (v > 2))
 # SPDX-License-Identifier: Apache-2.0
+
+
+# check: x=randn:f16[2,64,8] codes=randint(64):i32[48,13,2] y=zeros:f32[48,13,8] last=randn:f32[700,8] width=8 GROUPS=13 ROUNDED=16 BOOKS=2 SIZE=64 --grid 48
+# check: x=randn:f16[4,32,16] codes=randint(32):i32[20,8,4] y=zeros:f32[20,8,16] last=randn:f32[300,16] width=16 GROUPS=8 ROUNDED=8 BOOKS=4 SIZE=32 --grid 20
+# explain: load: box f16[
+# explain: store: box f32[
+# explain: no stays a gather
+@triton.jit
+def books(x, codes, y, last, width, GROUPS: tl.constexpr, ROUNDED: tl.constexpr, BOOKS: tl.constexpr, SIZE: tl.constexpr):
+    """Sums of a row of each of several tables; and rows that are written where numbers of two axes say."""
+    pid = tl.program_id(0)
+    groups = tl.arange(0, ROUNDED)
+    book = tl.arange(0, BOOKS)[None, :]
+    there = groups < GROUPS
+    code = tl.load(codes + pid * GROUPS * BOOKS + groups[:, None] * BOOKS + book, mask=there[:, None], other=0) + book * SIZE
+    W: tl.constexpr = 8 if BOOKS == 2 else 16
+    columns = tl.arange(0, W)
+    rows = tl.load(x + code[:, :, None] * W + columns[None, None, :], mask=there[:, None, None], other=0)
+    tl.store(y + pid * GROUPS * W + groups[:, None] * W + columns[None, :], tl.sum(rows.to(tl.float32), 1), mask=there[:, None])
+    if pid == 0:
+        tl.store(last + code[:, :, None] * width + columns[None, None, :], code[:, :, None].to(tl.float32) + columns[None, None, :], mask=there[:, None, None])

@@ -14,7 +14,7 @@
  *     tilelang_warp.c    what threads tell each other
  *     tilelang_live.c    kernels inside a running Python program
  *     tilelang_copy.c tilelang_gemm.c tilelang_reduce.c tilelang_atomic.c tilelang_storage.c tilelang_view.c
- *     tilelang_persistent.c tilelang_im2col.c tilelang_packed.c tilelang_extern.c
+ *     tilelang_persistent.c tilelang_scheduler.c tilelang_im2col.c tilelang_packed.c tilelang_extern.c
  *                        what the rows of the table (tilelang.def) do */
 #ifndef FRONT_TILELANG_TILELANG_H
 #define FRONT_TILELANG_TILELANG_H
@@ -129,6 +129,7 @@ static inline LangState *lang_state(const Lower *l) { return l->own; }
 extern const Own lang_storage_own, lang_box_own, lang_symbol_own, lang_loop_own, lang_note_own, lang_layout_own;
 extern const Own lang_reducer_own; /* T.comm_reducer: its function */
 extern const Own lang_persistent_own; /* T.Persistent(..) */
+extern const Own lang_scheduler_own; /* T.PersistentTileScheduler(..) */
 extern const Own lang_fresh_own; /* a variable that has no name yet */
 extern const Domain lang_domain;
 
@@ -305,6 +306,10 @@ void lang_live_symbols(Lower *l, const FrontKernel *kernel, const FrontValue *ar
 
 /* --- tilelang_persistent.c --- */
 void lang_run_persistent(Lower *l, const PyNode *node, const void *loop);
+
+/* --- tilelang_scheduler.c --- */
+Val lang_scheduler_attribute(Lower *l, const void *scheduler, const char *attr, Range range);
+Val lang_scheduler_method(Lower *l, const void *scheduler, const char *name, const PyNode *call);
 
 /* --- tilelang.c --- */
 bool lang_define(Lower *l, const PyNode *def, Val *function);

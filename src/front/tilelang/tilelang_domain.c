@@ -8,7 +8,8 @@
 
 const Own lang_storage_own = {.whole = true}, lang_box_own = {.whole = true}, lang_symbol_own = {.whole = true},
           lang_loop_own = {.whole = true}, lang_note_own = {.whole = true}, lang_layout_own = {.whole = true},
-          lang_persistent_own = {.whole = true}, lang_fresh_own = {.whole = true}, lang_reducer_own = {.whole = true};
+          lang_persistent_own = {.whole = true}, lang_fresh_own = {.whole = true},
+          lang_scheduler_own = {.whole = true}, lang_reducer_own = {.whole = true};
 
 static const Builtin builtins[] = {
 #define BUILTIN(name, kinds, signature, function, code, doc) {#name, kinds, signature, function, code, doc},
@@ -50,6 +51,7 @@ static Val attribute(Lower *l, Val v, const char *attr, Range range) {
     const Storage *storage = lang_storage(v);
     const Box *box = lang_box(v);
     Elem elem;
+    if (val_is_own(v, &lang_scheduler_own)) return lang_scheduler_attribute(l, v.thing, attr, range);
     if (lang_packed(v) && strcmp(attr, "bits") == 0) return val_int(4);
     if (v.kind == VAL_DTYPE || (v.kind == VAL_STR && lang_elem(v.text, &elem)))
         return lang_dtype_attribute(l, v.kind == VAL_DTYPE ? v.dtype : ty_scalar(l->module, elem), attr);
@@ -97,6 +99,10 @@ static Val cast(Lower *l, Val v, Elem elem, Range range) {
 /* x.astype(dtype) */
 static bool method(Lower *l, Val v, const PyNode *node, Val *out) {
     const PyList *args = node->Call.args;
+    if (val_is_own(v, &lang_scheduler_own)) {
+        *out = lang_scheduler_method(l, v.thing, node->Call.func->Attribute.attr, node);
+        return true;
+    }
     bool number = v.kind == VAL_TENSOR || v.kind == VAL_OWN || val_is_number(v);
     if (!number || strcmp(node->Call.func->Attribute.attr, "astype") != 0 || args->count != 1) return false;
     Val dtype = py_eval(l, args->at[0]);

@@ -48,10 +48,19 @@ Val lang_scalar(Lower *l, Val v, Range range) {
                                    holds ? FIX "index one element of it, or use a tile operation" : ""));
 }
 
+/* Conversions to 8 bits end at the largest number; the infinity that a text names is one. */
+static Ref infinity_of_e5m2(Lower *l, bool negative) {
+    Op *op = ir_begin(&l->b, OP_BITCAST);
+    ir_operand(&l->b, op, ir_int(&l->b, EL_U8, negative ? 0xfc : 0x7c));
+    return ir_end(&l->b, op, ty_scalar(l->module, EL_F8E5M2));
+}
+
 bool lang_convert(Lower *l, Val v, Elem elem, Range range, Ref *out) {
     v = lang_plain(v);
     l->b.range = range;
-    if (val_is_number(v) && elem_is_float(elem)) {
+    if (v.kind == VAL_FLOAT && isinf(v.f) && elem == EL_F8E5M2) {
+        *out = infinity_of_e5m2(l, v.f < 0);
+    } else if (val_is_number(v) && elem_is_float(elem)) {
         *out = ir_float(&l->b, elem, val_as_double(v));
     } else if ((v.kind == VAL_INT || v.kind == VAL_BOOL) && !elem_is_float(elem)) {
         if (!fits_i64(l, v, range)) return false;

@@ -458,6 +458,7 @@ bool pass_access(PassContext *cx, Kernel *k) {
     ir_walk(k->body, normalise_loop, k);
     access_quotients(cx, k);
     access_carry(k, false);
+    access_join(k);
     fold_tidy(k, cx->scratch);
     access_report_boxes(cx, k);
     Access x = begin_closed(cx, k);

@@ -62,6 +62,9 @@ void access_plan(Analysis *a, Plan *plan);
  * no box took. */
 void access_carry(Kernel *k, bool closed);
 
+/* Axes that numbers from memory move along together become one (access_join.c). */
+void access_join(Kernel *k);
+
 /* Comparisons of quotients become comparisons of what is divided (access_quotient.c). */
 void access_quotients(PassContext *cx, Kernel *k);
 

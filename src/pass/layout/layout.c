@@ -188,7 +188,12 @@ static const Layout *natural_op(LayoutState *st, const Op *op, int index) {
         const Layout *at = address_layout(st, op, type);
         return at ? at : lay_default(st, type);
     }
-    case OP_TLOAD: return lay_in_registers(st, choose_access(st->cx->machine, &st->facts, op, type, st->warps), type);
+    case OP_TLOAD: {
+        const Layout *own =
+            lay_in_registers(st, choose_access(st->cx->machine, &st->facts, op, type, st->warps), type);
+        const Layout *widened = lay_widened(st, op, own);
+        return widened ? widened : own;
+    }
     case OP_GET: {
         Ref ring = hand_ring(st->k, op);
         const Layout *held = lay_held_left(st, op);
@@ -342,6 +347,13 @@ static int64_t run_of_warp(const Machine *machine, const LinearLayout *map, int 
     return run * elem_bytes;
 }
 
+/* Would a warp that stores the tile from this layout write less than whole sectors? */
+bool lay_leaves_gaps(const Machine *machine, const Layout *layout, const Type *type, int dim) {
+    int64_t bytes = elem_info[type->elem].bytes, whole = type->extent[dim] * bytes;
+    return run_of_warp(machine, &layout->map, dim, (int)bytes) <
+           (whole < machine->sector_bytes ? whole : machine->sector_bytes);
+}
+
 /* One number a warp, or a few in all: each is written by itself sooner than the warps have met. */
 static bool is_tiny(const Layout *layout, const Machine *machine, int64_t bytes) {
     bool one = layout->registers == 1;
@@ -365,15 +377,14 @@ static void place_store(LayoutState *st, Op *op, int value_group) {
         return;
     }
     int contiguous = choose_contiguous(&st->facts, op, type);
-    int64_t bytes = elem_info[type->elem].bytes, whole = type->extent[contiguous] * bytes;
+    int64_t bytes = elem_info[type->elem].bytes;
     const Machine *machine = st->cx->machine;
     bool same = lay_is_tile(st->k, value) && ir_type(st->k, value)->rank == type->rank &&
                 ty_elements(ir_type(st->k, value)) == ty_elements(type);
     bool other = !same || !layout;
     /* Through shared memory if a warp would write less than whole sectors, and if the tile fits there. */
     if (!other && !is_tiny(layout, machine, bytes) && bytes << ll_index_bits(&layout->map) <= machine->ring_bytes)
-        other = run_of_warp(machine, &layout->map, contiguous, (int)bytes) <
-                (whole < machine->sector_bytes ? whole : machine->sector_bytes);
+        other = lay_leaves_gaps(machine, layout, type, contiguous);
     if (other)
         layout = lay_in_registers(
             st, choose_blocked(machine, ty_with_elem(st->k->module, type, type->elem), st->warps, contiguous), type);

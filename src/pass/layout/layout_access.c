@@ -4,6 +4,7 @@
  *     tload<along=1, vector=8, whole>       16-byte vectors along dimension 1, each inside the tensor or outside
  *     tstore<along=1, vector=8, tests>      the same where the address of a vector is a multiple; else one by one
  *     tload<along=1, vector=8, by=async>    the threads copy it straight into a slot of a ring
+ *     tload<along=0, vector=8, live=24>     of a thread's registers those from 24 on are outside, whichever thread it is
  *     tload<by=tma>                         layout_tma.c
  *     convert<via=shuffle>                  between lanes of a warp
  *     convert<via=trade>                    the same of bytes, four at a time
@@ -132,6 +133,26 @@ Copies layout_copies(PassContext *cx, Kernel *k, const Op *put) {
     return copies;
 }
 
+/* Rows of 11008 numbers in a tile of 16384: where sizes are numbers, a part of the tile may lie beyond the tensor for
+ * every thread. Nothing is loaded or stored there, and what would be computed from it for a store is not. */
+int access_live(const LayoutState *st, const Op *op) {
+    const Kernel *k = st->k;
+    const Type *type = ir_type(k, tile_of(op));
+    const Layout *layout = lay_is_tile(k, tile_of(op)) ? ir_value(k, tile_of(op))->layout : NULL;
+    const Op *tensor = ir_value(k, op->operands[0])->op;
+    int64_t extent[MAX_RANK], end, begin;
+    if (!layout || layout->home != HOME_REGISTERS || !tensor || tensor->code != OP_TENSOR) return 0;
+    for (int t = 0; t < type->rank; t++) extent[t] = type->extent[t];
+    for (int d = 0; d < op_list(tensor, 0).count; d++) {
+        Ref at = op_list(op, 0).at[d], bound = op_list(tensor, 0).at[d];
+        int t = box_axis(op, op_list(tensor, 0).count, type->rank, d);
+        bool known = t >= 0 && bound && !lay_is_tile(k, at) && !box_wraps(op, d) && ir_const_int(k, bound, &end) && ir_const_int(k, at, &begin);
+        if (known && begin >= 0 && end - begin < extent[t]) extent[t] = end - begin;
+    }
+    int live = ll_registers(&layout->map, extent);
+    return live < layout->registers ? live : 0;
+}
+
 static void set_number(Kernel *k, Op *op, AttrId id, int64_t number) {
     op_set(k, op, (Attr){.id = id, .number = number});
 }
@@ -159,6 +180,8 @@ static void decide_box(LayoutState *st, const int *uses, Op *op) {
     if (a.vector > 1) set_number(st->k, op, AT_VECTOR, a.vector);
     if (a.along >= 0 && a.whole) set_number(st->k, op, AT_WHOLE, 1);
     if (a.tests) set_number(st->k, op, AT_TESTS, 1);
+    int live = op->code == OP_TATOMIC || op_flag(op, AT_NOCHECK) ? 0 : access_live(st, op);
+    if (live) set_number(st->k, op, AT_LIVE, live);
     if (a.along >= 0 && a.whole && !a.tests && near_holds(st->cx->machine, &st->facts, op))
         set_number(st->k, op, AT_BOUNDED, 1);
     if (access_may_load_singly(st->k, op, a) && gains_singly(st, op)) set_number(st->k, op, AT_SINGLY, 1);

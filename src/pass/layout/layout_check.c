@@ -144,6 +144,8 @@ static void check_access(Check *c, const Op *op) {
         complain(c, op, "the tensor has no end along its vectors: `whole` is missing");
     if (a.vector > 1 && best.tests && !a.tests)
         complain(c, op, "no one knows whether its vectors are aligned: `tests` is missing");
+    if (op_attr(op, AT_LIVE) && op_int(op, AT_LIVE, 0) != access_live(&c->st, op))
+        complain(c, op, "`live` says how many registers can be inside of the tensor, where not all can");
     if (op_flag(op, AT_BOUNDED) &&
         !(a.along >= 0 && a.whole && !a.tests && near_holds(c->st.cx->machine, &c->st.facts, op)))
         complain(c, op, "`bounded` is of whole vectors that lie near the first one of their box");

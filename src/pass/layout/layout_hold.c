@@ -5,7 +5,7 @@
  * arithmetic, by a reduction) or stored as they are, the words stay (`held=pairs`); and what is only stored stays f32
  * until one instruction rounds two numbers into a word (`held=wide`). Sums of two tiles of pairs are pairs too: an f32
  * has more than twice the digits of a 16-bit float, so rounding to it in between changes nothing. (Products of bf16 may
- * be smaller than what f32 has all its digits for.)
+ * be smaller than what f32 has all its digits for: they are pairs too, but made in f32, and rounded two at once.)
  *
  * Lean: softmax of a row of 65536 numbers by 512 threads: a thread holds 128 of them, in f32 all the registers there
  * are. But they were loaded as bf16, and what is computed from them element by element can be computed again. Lean
@@ -125,6 +125,7 @@ const char *layout_pair_name(const Kernel *k, const Op *op) {
 
 const char *layout_pair_function(const Kernel *k, const Op *op) {
     const char *name = layout_pair_name(k, op);
+    if (op->code == OP_MUL && ir_type(k, op->results[0])->elem == EL_BF16) name = "mul";
     const Layout *layout = name ? layout_at(k, op->results[0]) : NULL;
     if (!layout || layout->registers % 2) return NULL;
     for (int i = 0; i < 2; i++) {

@@ -113,7 +113,12 @@ void moves_place(LayoutState *st, Op *op);
 
 /* --- layout_access.c: how boxes and conversions are moved --- */
 /* The best that is known to be possible; may threads, moving it so, copy the load straight into a slot of its ring? */
+bool lay_leaves_gaps(const Machine *machine, const Layout *layout, const Type *type, int dim);
+/* Where a load whose numbers are stored as wider ones puts them instead of `own` (layout_widen.c); NULL: there. */
+const Layout *lay_widened(LayoutState *st, const Op *load, const Layout *own);
 Access access_best(LayoutState *st, const Op *access);
+/* Registers of an access that may be inside of the tensor in some thread; 0: all. */
+int access_live(const LayoutState *st, const Op *access);
 bool access_has_vectors(const LayoutState *st, const Op *op); /* is it one that vectors move at all? */
 bool access_may_load_singly(const Kernel *k, const Op *op, Access a);
 bool access_may_copy(LayoutState *st, const int *uses, const Op *load, Access a);

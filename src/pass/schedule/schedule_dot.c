@@ -137,16 +137,20 @@ static int64_t part_words(const Schedule *s, const Op *dot, int which) {
 }
 
 /* Operands of a step are read under the products of the step before, where the registers hold both: what lies between
- * several products of a trip takes them all. */
+ * several products of a trip takes them all, but for the few that a right operand has in whole reads beside a left one
+ * that is in registers. */
 static bool can_be_early(const Schedule *s, const Op *dot) {
     const Matrix *row = matrix_of(s->k, dot);
+    const MachineCost *cost = &s->cx->machine->cost;
+    if (!lanes_fetch(row) || ir_type(s->k, dot->operands[0])->extent[1] <= row->k) return false;
+    if (!schedule_in_shared(s->k, dot->operands[1])) return false;
+    if (!schedule_in_shared(s->k, dot->operands[0]))
+        return cost->early_registers && row->a_held && schedule_layout(s->k, dot->operands[1])->tile.turned &&
+               2 * part_words(s, dot, 1) <= cost->other_registers;
     for (const Op *op = dot->parent->first; op; op = op->next)
         if (op != dot && op->code == OP_DOT) return false;
-    if (!lanes_fetch(row) || ir_type(s->k, dot->operands[0])->extent[1] <= row->k) return false;
-    for (int i = 0; i < 2; i++)
-        if (!schedule_in_shared(s->k, dot->operands[i])) return false;
     return layout_words(s->k, dot->results[0]) + 2 * (part_words(s, dot, 0) + part_words(s, dot, 1)) <=
-           s->cx->machine->cost.early_registers;
+           cost->early_registers;
 }
 
 static void plan_fetch(const Schedule *s, Op *dot) {

@@ -66,6 +66,7 @@ static void plan_batch(Schedule *s, Op *first, int *batches) {
         if (op != first && held > most) break;
         op_drop(op, AT_SINGLY);
         op_set(s->k, op, (Attr){.id = AT_BATCH, .number = *batches});
+        op_drop(op, AT_BOUNDED); /* its threads look for themselves what is inside */
         op_set(s->k, op,
                (Attr){.id = AT_VECTOR, .number = LOOSE_WORD / elem_info[ir_type(s->k, op->results[0])->elem].bytes});
         op_drop(op, AT_WHOLE);

@@ -200,10 +200,8 @@ static bool tensix_join(tw_kernel *k, const int64_t grid[3], JoinSize *size) {
 }
 
 /* Elements that are moved one by one lie where the kernel says, pages where we do. */
-static bool has_elements(const TtPlan *plan) {
-    for (size_t i = 0; i < plan->buffers.count; i++)
-        if (plan->buffers.at[i].layout.paging == PAGE_PLAIN) return true;
-    return false;
+static bool is_kernels_mistake(const TtPlan *plan, const TensixReport *report) {
+    return report->strayed && plan->buffers.at[report->strayed - 1].layout.paging == PAGE_PLAIN;
 }
 
 static tw_status run(tw_kernel *k, const LaunchCall *call, Arena *scratch) {
@@ -238,7 +236,7 @@ static tw_status run(tw_kernel *k, const LaunchCall *call, Arena *scratch) {
     if (result->argument) return context_fail(cx, TW_ERROR_ARGUMENT, "kernel `%s`: %s", k->name, result->problem);
     if (result->report.endless)
         return context_fail(cx, TW_ERROR_LAUNCH, "kernel `%s` on the functional model: %s", k->name, result->problem);
-    if (result->report.strayed && has_elements(code->plan))
+    if (is_kernels_mistake(code->plan, &result->report))
         return context_fail(cx, TW_ERROR_LAUNCH,
                             "kernel `%s` touched memory that is no buffer's (the sanitizer finds the line): %s",
                             k->name, result->problem);

@@ -181,7 +181,7 @@ static void multiply_tile(Dot *d, const Tiles *t, const Expr *a, const Expr *b) 
             1 << fragments[row->sum_in].registers, (long long)t->count[1], a, b);
 }
 
-/* Each step's fragments when it comes. */
+/* Each step's fragments when it comes; where the left ones are in registers, the compiler may read the next step's. */
 static void multiply_in_turn(Dot *d, const Tiles *t, int64_t steps) {
     Emit *e = d->e;
     const Expr *kk = ex_name(e->arena, "kk");
@@ -208,6 +208,11 @@ static void multiply_in_turn(Dot *d, const Tiles *t, int64_t steps) {
     cs_close(&e->p);
     cs_close(&e->p);
     cs_close(&e->p);
+    if (!op_attr(d->op, AT_EARLY)) return;
+    int64_t reads = t->count[1] * words_of(d, 1) * WORD_BYTES / READ_BYTES, products = 2 * t->count[0] * t->count[1];
+    cs_line(&e->p, "tw_under(%lld, %lld, 1);", (long long)(2 * reads), (long long)products);
+    if (steps > 2)
+        cs_line(&e->p, "tw_under(%lld, %lld, %lld);", (long long)reads, (long long)products, (long long)(steps - 2));
 }
 
 /* Reads of the LDS by a lane for one step. */
@@ -283,6 +288,7 @@ void hip_multiply(Dot *d) {
     int64_t fit_n = ((int64_t)1 << d->layout->map.log2[1]) / row->n;
     cs_line(&e->p, "const i32 wm = (warp & %d) %% %lld * %d, wn = (warp >> %d & %d) %% %lld * %d;", d->along_m - 1,
             (long long)fit_m, row->m, ll_log2(d->along_m), d->along_n - 1, (long long)fit_n, row->n);
-    (op_attr(d->op, AT_EARLY) ? multiply_early : multiply_in_turn)(d, &t, (d->k + row->k - 1) / row->k);
+    bool early = op_attr(d->op, AT_EARLY);
+    (early && d->tile[0] ? multiply_early : multiply_in_turn)(d, &t, (d->k + row->k - 1) / row->k);
     close_whole(d, acc);
 }

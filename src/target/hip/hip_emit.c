@@ -126,6 +126,7 @@ static const char *const own_words[] = {"fa",    "fb",    "wm",     "wn",       
 
 static const SimtTarget hip_target = {.name = "hip",
                                       .prelude = "tilewright_hip.h",
+                                      .at_edge = "tw_at_edge",
                                       .dialect = &dialect_cuda,
                                       .words = own_words,
                                       .op = write_op,

@@ -73,6 +73,9 @@ typedef struct SimtTarget {
     void (*multiply)(Dot *d); /* by an instruction that its machines have (simt_dot.h) */
     /* A load of a box that it does by itself; false: it is one by the lanes. */
     bool (*load)(Emit *e, const Op *load);
+    /* What says, for those who count instructions, that a branch is another way than leaving tiles as they are: those
+     * of blocks at an edge. NULL: nothing. */
+    const char *at_edge;
     bool (*loop)(Emit *e, const Op *loop); /* a whole loop; false: it is an ordinary one */
     /* What stands before a loop, at the begin of the trip of value `at`, before what is carried on to the next trip,
      * and behind the loop; a target has all four or none. */

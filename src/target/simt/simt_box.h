@@ -19,6 +19,7 @@ typedef struct Box {
     TensorText tensor;
     int inner_dim; /* of the tensor, that vectors run along; -1: none */
     int vector;
+    bool near; /* it is `bounded`: the instruction tests which lanes are inside, by box_near; row and index are not there */
     bool whole;                  /* a vector is inside the inner bound or outside, never both */
     const Expr *index[MAX_RANK]; /* of the tensor, at register r */
     const SharedTile *places;    /* copies by place: the last axis counts them as they lie, swizzled; NULL: elements */

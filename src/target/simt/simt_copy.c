@@ -126,7 +126,7 @@ static void copy_by_wave(Emit *e, Box *b, const SharedTile *tile, const Expr *of
     const Expr *at = warps > 1 ? ex(e->arena, "%p + warp * %d", offset, bytes) : offset;
     if (b->layout->registers > b->vector) at = ex(e->arena, "%p + r / %d * %d", at, b->vector, bytes * warps);
     const Expr *on = b->condition ? b->condition : &expr_true, *base, *behind;
-    if (op_flag(b->op, AT_BOUNDED)) {
+    if (b->near) {
         box_near(e, b, &base, &behind);
         cs_line(&e->p, "tw_copy_wave_bounded(%p, %p, %p, %p);", at, on, base, behind);
     } else {

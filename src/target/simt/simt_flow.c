@@ -181,6 +181,8 @@ void emit_if(Emit *e, const Op *op) {
         if (i && empty && !beside) break;
         if (i) cs_reopen(&e->p, "else");
         if (beside) e->target->side_begin(e, beside, i);
+        if (i && op->result_count && op->regions[0]->first == op->regions[0]->last && e->target->at_edge)
+            cs_line(&e->p, "%s();", e->target->at_edge);
         emit_region(e, op->regions[i]);
         if (beside) e->target->side_end(e, beside, i);
         if (op->regions[i]->last) emit_copies(e, op->results, op->regions[i]->last->operands, op->result_count);

@@ -67,6 +67,7 @@ Box box_of(Emit *e, const Op *op, const Type *tile, const Layout *layout) {
     b.inner_dim = a.along >= 0 ? box_dim(op, rank, tile->rank, a.along) : -1;
     b.vector = a.vector;
     b.whole = a.whole;
+    b.near = op_flag(op, AT_BOUNDED);
     b.tensor = memory_tensor(e, op->operands[0]);
     return b;
 }
@@ -168,7 +169,7 @@ void box_part(Emit *e, Box *b, BoxPart part) {
         if (part != BOX_ALL && (part == BOX_ALONG) != (d == b->inner_dim)) continue;
         int t = box_axis(op, b->tensor.rank, b->tile->rank, d);
         IndexForm form = index_form(e, b, d, t);
-        if (op_flag(op, AT_BOUNDED) && form == INDEX_64) {
+        if (b->near && form == INDEX_64) {
             inside_near(e, b, d, t);
             continue;
         }
@@ -376,6 +377,7 @@ void memory_tload(Emit *e, const Op *op) {
     const char *pairs = pairs_declare(e, result), *array = pairs ? pairs : emit_declare(e, result);
     const Expr *to = ex(e->arena, pairs ? "%s + r / 2" : "%s + r", array);
     emit_unroll(e, "r", layout->registers, b.vector);
+    if (op_attr(op, AT_LIVE)) box_also(e, &b.condition, ex(e->arena, "r < %d", (int)op_int(op, AT_LIVE, 0)));
     box_indices(e, &b, mask);
     if (flags) {
         cs_line(&e->p, "u8 raw[%d];", b.vector);
@@ -389,7 +391,7 @@ void memory_tload(Emit *e, const Op *op) {
         const Expr *at = b.inner_dim >= 0 ? ex(e->arena, "%p + %p", b.row, b.index[b.inner_dim]) : b.row;
         if (hint_of(op)) {
             load_hinted(e, op, pairs ? b.vector / 2 : b.vector, b.condition, to, at, pairs ? pairs_fill(e, op) : fill);
-        } else if (op_flag(op, AT_BOUNDED)) {
+        } else if (b.near) {
             load_bounded(e, &b, pairs ? b.vector / 2 : b.vector, to, pairs ? pairs_fill(e, op) : fill);
         } else if (pairs) {
             cs_line(&e->p, "tw_ldg_pairs(%d, %p, %p, %p, %p);", b.vector / 2, b.condition ? b.condition : &expr_true,
@@ -456,7 +458,7 @@ void memory_tstore(Emit *e, const Op *op) {
         cs_close(&e->p);
         return;
     }
-    emit_unroll(e, "r", layout->registers, b.vector);
+    emit_unroll(e, "r", (int)op_int(op, AT_LIVE, layout->registers), b.vector);
     box_also(e, &b.condition, place_owner(e, &layout->map));
     box_indices(e, &b, mask);
     HoldKind held = ref_is_value(value) ? emit_hold(e, value)->kind : HOLD_NONE;
@@ -468,7 +470,7 @@ void memory_tstore(Emit *e, const Op *op) {
     if (!b.whole) {
         cs_line(&e->p, "tw_store_row%s(%d, %p, %p, %p, %p, %p);", how, b.vector, b.row, b.index[b.inner_dim],
                 b.tensor.extent[b.inner_dim], b.condition ? b.condition : &expr_true, from);
-    } else if (op_flag(op, AT_BOUNDED)) {
+    } else if (b.near) {
         const Expr *base, *at;
         box_near(e, &b, &base, &at);
         cs_line(&e->p, "tw_stg_bounded(%d, %p, %p, %p, %p);", pairs ? b.vector / 2 : b.vector,

@@ -6,7 +6,7 @@
  *     tw_ldg_pairs(4, on, x, p, 0xff80ff80u);             y[r] = tw_bf16_at(x, r) * scale;
  *                                                         word[0] = tw_pack_bf16(y[r], y[r + 1]);
  *
- * Sums of two tiles of pairs are taken two at a time, by tw_add_bf16x2. Half words cost instructions, and NVRTC much
+ * Sums and products of two tiles of pairs are taken two at a time, by tw_add_bf16x2, tw_mul_bf16x2. Half words cost instructions, and NVRTC much
  * time to see through: arrays of them took a third of the time that it needs for a softmax. */
 #include "target/simt/simt_box.h"
 

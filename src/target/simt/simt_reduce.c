@@ -58,11 +58,17 @@ static const Expr *is_better(const Reduce *r, const Expr *x, const Expr *y) {
     return ex(arena, "%p == %p && !(%p %s %p)", y, y, x, most ? ">=" : "<=", y);
 }
 
+/* Sums of bf16 have a function of the prelude: some machines add halves without taking them to f32 and back. */
+static const Expr *combined(Reduce *r, const Expr *x, const Expr *y) {
+    if (r->kind == COMBINE_ADD && r->type->elem == EL_BF16) return ex(r->e->arena, "tw_sum_bf16(%p, %p)", x, y);
+    return cs_combine(&r->e->p, r->kind, r->type->elem, keeps_nan(r), x, y);
+}
+
 /* x = combine(x, y), the lower index on the left. */
 static void combine(Reduce *r, const Expr *x, const Expr *y, const Expr *ix, const Expr *iy) {
     Emit *e = r->e;
     if (!r->index) {
-        cs_line(&e->p, "%p = %p;", x, cs_combine(&e->p, r->kind, r->type->elem, keeps_nan(r), x, y));
+        cs_line(&e->p, "%p = %p;", x, combined(r, x, y));
     } else if (r->keyed) {
         cs_line(&e->p, "tw_take(%p, %p, %p, %p);", x, ix, y, iy);
     } else {
@@ -435,12 +441,11 @@ static void tree_in(Reduce *r) {
     }
     for (int i = 0; i < count; i++)
         text[i] = elementwise_operand(e, r->op->operands[0], r->layout, ex_int(e->arena, i));
-    bool keep = keeps_nan(r);
     for (int level = 0; level < bits; level++) {
         int mask = 1 << bit[level];
         for (int i = 0; i < count; i++) {
             if ((uint32_t)i & (r->done | (uint32_t)mask)) continue;
-            text[i] = cs_combine(&e->p, r->kind, r->type->elem, keep, text[i], text[i + mask]);
+            text[i] = combined(r, text[i], text[i + mask]);
             if (level % 2 == 0 || level == bits - 1) continue;
             const char *name = cs_fresh(&e->p, "part");
             cs_line(&e->p, "const %s %s = %p;", element_type(r), name, text[i]);

@@ -37,6 +37,7 @@ TtPlan *tt_emit(PassContext *cx, Kernel *k, const TtOptions *options) {
     plan->options = *options;
     plan->name = k->name;
     plan->param_count = k->body->arg_count;
+    plan->in_l1 = ARENA_ARRAY(arena, bool, k->body->arg_count);
     Tt tt = {.cx = cx, .k = k, .arena = arena, .plan = plan, .scaler_cb = -1};
     tt_take_annotations(&tt);
     tt_plan_roles(&tt);

@@ -43,11 +43,12 @@ typedef TwPaging TtPaging;
 typedef TwLayout TtLayout;
 _Static_assert((int)TW_RANKS == (int)MAX_RANK, "ranks of tensors");
 
-/* A DRAM buffer of the program: one tensor as its loads, or its stores, see it. */
+/* A buffer of the program: one tensor as its loads, or its stores, see it. */
 typedef struct TtBuffer {
     const char *name;
     int arg; /* the parameter in whose memory it lies */
     bool output;
+    bool in_l1; /* of the cores, page after page; else in DRAM */
     Elem elem;
     TtFormat format;
     TtLayout layout;
@@ -114,6 +115,7 @@ typedef struct TtPlan {
     int tasks[MAX_RANK]; /* numbers: extents, whose product is split over the cores */
     VEC(TtNumber) numbers;
     int param_count;
+    bool *in_l1;         /* by parameter: its tensors lie in the cores' L1 */
     uint32_t word_count; /* runtime arguments of a core */
 } TtPlan;
 /* Which core runs which tasks of a launch; extents: of the task indices, none 0; most: cores at most, 0 for all. */

@@ -44,29 +44,40 @@ static void take_rect(TtOptions *o, const Attr *rect) { /* y0, x0, rows, columns
     o->size = (TwPoint){(uint32_t)rect->list.at[3], (uint32_t)rect->list.at[2]};
 }
 
-/* Tensors lie interleaved in DRAM, tile after tile: that may be said, in `parameter word word; ..` or `parameter=word,
- * ..`. */
-static void check_sharding(Tt *tt, const char *text) {
-    static const char *const taken[] = {"row_major", "interleaved", "dram"};
+/* Tensors lie interleaved, tile after tile along rows, in DRAM or in the cores' L1: `parameter=word, ..`, or of
+ * annotations `parameter layout=word memory=word; ..`. */
+static void take_sharding(Tt *tt, const char *text) {
+    static const char *const taken[] = {"row_major", "interleaved", "dram", "l1"};
+    int arg = -1; /* that the words behind it are about */
+    bool *in_dram = ARENA_ARRAY(tt->arena, bool, tt->k->body->arg_count); /* as is said */
     for (const char *at = text; *at;) {
         size_t n = strcspn(at, " ;,"), name = strcspn(at, "= ;,");
         const char *value = name < n ? at + name + 1 : NULL;
         size_t length = value ? n - name - 1 : 0;
-        bool found = !value, is_param = strncmp(at, "layout=", 7) == 0 || strncmp(at, "memory=", 7) == 0 ||
-                                        strncmp(at, "order=", 6) == 0 || strncmp(at, "grid=", 5) == 0;
+        bool found = !value, is_l1 = value && length == 2 && strncmp(value, "l1", 2) == 0;
+        bool is_word = strncmp(at, "layout=", 7) == 0 || strncmp(at, "memory=", 7) == 0 ||
+                       strncmp(at, "order=", 6) == 0 || strncmp(at, "grid=", 5) == 0;
         for (size_t i = 0; i < sizeof taken / sizeof *taken; i++)
             found |= value && strlen(taken[i]) == length && strncmp(taken[i], value, length) == 0;
-        for (int i = 0; i < tt->k->body->arg_count && !is_param; i++) {
+        if (!is_word) arg = -1;
+        for (int i = 0; i < tt->k->body->arg_count && !is_word; i++) {
             const char *param = ir_value(tt->k, tt->k->body->args[i])->name;
-            is_param = param && strlen(param) == name && strncmp(param, at, name) == 0;
+            if (param && strlen(param) == name && strncmp(param, at, name) == 0) arg = i;
         }
-        if (!is_param)
+        if (arg < 0)
             tt_refuse(tt, NULL, "sharding of `%.*s`, which is no parameter of the kernel" FIX "name one that is",
                       (int)name, at);
         else if (!found)
-            tt_refuse(tt, NULL, "a tensor that is laid out as `%.*s`; tensors lie interleaved in DRAM, tile after "
-                                "tile along rows" FIX "write interleaved, or leave it out",
+            tt_refuse(tt, NULL, "a tensor that is laid out as `%.*s`; tensors lie interleaved, tile after tile along "
+                                "rows, in DRAM or in the cores' L1" FIX "write interleaved or l1, or leave it out",
                       (int)length, value);
+        else if (is_l1)
+            tt->plan->in_l1[arg] = true;
+        else if (value && length == 4 && strncmp(value, "dram", 4) == 0)
+            in_dram[arg] = true;
+        if (arg >= 0 && in_dram[arg] && tt->plan->in_l1[arg])
+            tt_refuse(tt, NULL, "`%s` both in DRAM and in L1" FIX "say one of them",
+                      ir_value(tt->k, tt->k->body->args[arg])->name);
         at += n;
         at += strspn(at, " ;,");
     }
@@ -108,9 +119,9 @@ void tt_take_annotations(Tt *tt) {
     if (!o->block) o->block = 1;
     const Attr *sharding = asked(k, AT_TT_SHARDING);
     if (o->sharding)
-        check_sharding(tt, o->sharding);
+        take_sharding(tt, o->sharding);
     else if (sharding)
-        check_sharding(tt, sharding->text);
+        take_sharding(tt, sharding->text);
 }
 
 /* ----------------------------------------------------------------------------------------- depths of CBs */

@@ -161,6 +161,10 @@ static int add_buffer(Tt *tt, TtBuffer *buffer, Ref tensor) {
     const char *param = ir_value(tt->k, tt->k->body->args[buffer->arg])->name;
     buffer->name = param ? arena_string(tt->arena, param, strlen(param)) : arena_printf(tt->arena, "arg%d",
                                                                                         buffer->arg);
+    buffer->in_l1 = tt->plan->in_l1[buffer->arg];
+    if (buffer->in_l1)
+        *VEC_PUSH(&tt->plan->notes, tt->arena) =
+            arena_printf(tt->arena, "%s lies in the L1 of all cores, page after page", buffer->name);
     if (buffer->elem == EL_F16) note_f16(tt, buffer->name);
     *VEC_PUSH(&tt->buffer_tensors, tt->arena) = tensor;
     *VEC_PUSH(&tt->plan->buffers, tt->arena) = *buffer;

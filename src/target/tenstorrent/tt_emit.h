@@ -123,6 +123,7 @@ void tt_refine_reductions(Tt *tt);
 /* An access that neither reader nor writer can do, with the reason of the pass that left it; NULL: the
  * kernel has no roles at all. */
 void tt_refuse_access(Tt *tt, const Op *op);
+void tt_refuse_gather(Tt *tt, const Op *load);
 void tt_plan_roles(Tt *tt);
 void tt_plan_fields(Tt *tt);
 int tt_add_cb(Tt *tt, const char *name, Word from, Word to, const char *what, TtFormat format, int64_t item_pages,

@@ -200,6 +200,10 @@ static void visit_load(Role *role, const Op *op) {
     case OP_PUT: {
         const TtField *field = tt_field(tt, op);
         const Op *load = ref_is_value(op_operand(op, 1)) ? ir_value(tt->k, op_operand(op, 1))->op : NULL;
+        if (load && load->code == OP_LOAD) {
+            tt_refuse_gather(tt, load);
+            return;
+        }
         if (!load || load->code != OP_TLOAD || op_list(op, 0).count) {
             tt_refuse(tt, op, "a put of anything but a whole loaded tile");
             return;

@@ -157,11 +157,11 @@ static const char *int_list(Host *h, const int64_t *at, int count) {
     return t.at;
 }
 
-/* Do its elements travel as they are, and is what is read never written? */
+/* Do its elements travel as they are, in DRAM, and is what is read never written? */
 static bool is_exact(const TtPlan *plan, const TtBuffer *b) {
     for (size_t i = 0; i < plan->buffers.count; i++)
         if (plan->buffers.at[i].arg == b->arg && plan->buffers.at[i].output != b->output) return false;
-    return b->elem == EL_F32 || b->elem == EL_BF16;
+    return (b->elem == EL_F32 || b->elem == EL_BF16) && !b->in_l1;
 }
 
 static void add_tensor(Host *h, int i) {
@@ -208,7 +208,7 @@ static void add_tensor(Host *h, int i) {
     else
         cs_line(p, "tensors[%d].fill(0x%08xu, %d, tw%s_to_page<%s>);", i, tt_fill_bits(b),
                 b->format == TT_Float16_b ? 2 : 4, b->format == TT_Int32 ? "_index" : "", type);
-    cs_line(p, "tensors[%d].create(device.get());", i);
+    cs_line(p, "tensors[%d].create(device.get()%s);", i, b->in_l1 ? ", metal::BufferType::L1" : "");
     cs_close(p);
     cs_close(p);
 }

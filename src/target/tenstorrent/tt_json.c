@@ -53,9 +53,9 @@ static void add_buffers(Text *t, const TtPlan *plan) {
         add_member(t, "name", b->name);
         text_add(t,
                  ", \"parameter\": %d, \"direction\": \"%s\", \"element\": \"%s\", \"format\": "
-                 "\"%s\", \"page_bytes\": %u, \"paging\": \"%s\", ",
+                 "\"%s\", \"page_bytes\": %u, \"memory\": \"%s\", \"paging\": \"%s\", ",
                  b->arg, b->output ? "output" : "input", elem_info[b->elem].text,
-                 format_name(b->format), tt_page_bytes(b), pagings[b->layout.paging]);
+                 format_name(b->format), tt_page_bytes(b), b->in_l1 ? "l1" : "dram", pagings[b->layout.paging]);
         text_add(t, "\"row\": %d, \"column\": %d, \"dims\": [", b->layout.row, b->layout.column);
         for (int d = 0; d < b->layout.rank; d++)
             text_add(t, "%s{\"grain\": %lld, \"unit\": %lld}", d ? ", " : "", (long long)b->layout.grain[d],

@@ -170,6 +170,32 @@ static const char *check_outputs(const TtLaunch *l, const TwImage *images) {
     return NULL;
 }
 
+/* Buffers in DRAM one behind the other; those in L1 at its end, which circular buffers must leave. */
+static const char *place_buffers(const TtLaunch *l, TensixBuffer *buffers) {
+    const TtPlan *plan = l->plan;
+    const TensixLimits *limits = tensix_limits(plan->options.arch);
+    const TensixBuffer *last = NULL;
+    int64_t taken = limits->l1_reserved, low = limits->l1_bytes;
+    for (size_t i = 0; i < plan->cbs.count; i++)
+        taken += ((int64_t)plan->cbs.at[i].desc.pages * plan->cbs.at[i].desc.page_bytes + 63) / 64 * 64;
+    for (size_t i = 0; i < plan->buffers.count; i++) {
+        buffers[i].in_l1 = plan->buffers.at[i].in_l1;
+        if (!buffers[i].in_l1) {
+            buffers[i].address = tensix_next_address(plan->options.arch, last);
+            last = &buffers[i];
+            continue;
+        }
+        uint32_t share = tensix_l1_share(plan->options.arch, buffers[i].pages, buffers[i].page_bytes);
+        low -= share;
+        if (low < taken)
+            return fail(l, "argument `%s` takes %u bytes of each core's L1, and the circular buffers and other tensors "
+                           "leave %lld" FIX "leave it in DRAM",
+                        plan->buffers.at[i].name, share, (long long)(low + share - taken));
+        buffers[i].address = (uint32_t)low;
+    }
+    return NULL;
+}
+
 /* ---------------------------------------------------------------------------------------------------- the run */
 
 static TwPoint noc_point(const void *device, TwPoint core) {
@@ -274,9 +300,9 @@ bool tt_launch(const TtLaunch *l, TtResult *result) {
         buffers[i] = (TensixBuffer){.name = plan->buffers.at[i].name,
                                     .page_bytes = images[i].page_bytes,
                                     .pages = (uint32_t)images[i].total + (images[i].total == 0),
-                                    .data = images[i].data,
-                                    .address = tensix_next_address(plan->options.arch, i ? &buffers[i - 1] : NULL)};
+                                    .data = images[i].data};
     }
+    if (!result->problem) result->problem = place_buffers(l, buffers);
     uint32_t *words = ARENA_ARRAY(l->arena, uint32_t, plan->args.count);
     if (!result->problem) result->problem = check_outputs(l, images);
     if (!result->problem) result->problem = make_words(l, images, buffers, words);

@@ -51,6 +51,19 @@ static const Finding *left_behind(const Tt *tt, const Range *range) {
     return NULL;
 }
 
+void tt_refuse_gather(Tt *tt, const Op *load) {
+    const char *why = "its places follow no boxes of a tensor";
+    for (size_t i = 0; i < tt->cx->findings.count; i++) {
+        const Finding *f = &tt->cx->findings.at[i];
+        if (f->id == FIND_LOAD_GATHERS && memcmp(&f->range, &load->range, sizeof load->range) == 0)
+            why = f->text + (strncmp(f->text, "stays a gather: ", 16) == 0 ? 16 : 0);
+    }
+    const char *fix = strrchr(why, ';'); /* findings end with what helps */
+    int length = fix && fix[1] ? (int)(fix - why) : (int)strlen(why);
+    tt_refuse(tt, load, "a gather of single elements; %.*s" FIX "%s", length, why,
+              why[length] ? fix + 2 : "read rows of a tensor, or use target cpu");
+}
+
 void tt_refuse_access(Tt *tt, const Op *op) {
     const Finding *f = left_behind(tt, op ? &op->range : NULL);
     Op place = {.range = f ? f->range : op ? op->range : tt->k->range};

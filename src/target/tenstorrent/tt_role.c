@@ -478,13 +478,14 @@ static void add_indices(Role *role) {
     }
 }
 
-/* Two words for each tensor, as TensorAccessorArgs reads them. */
+/* Two words for each tensor, as TensorAccessorArgs reads them: 2 for DRAM, 0 for L1; the bytes of its pages. */
 static void set_compile_args(const Role *role) {
     Tt *tt = role->tt;
     Text words = text_new(tt->arena);
-    for (size_t i = 0; i < tt->accessors[role->kernel].count; i++)
-        text_add(&words, "%s2, %u", i ? ", " : "",
-                 tt_page_bytes(&tt->plan->buffers.at[tt->accessors[role->kernel].at[i]]));
+    for (size_t i = 0; i < tt->accessors[role->kernel].count; i++) {
+        const TtBuffer *b = &tt->plan->buffers.at[tt->accessors[role->kernel].at[i]];
+        text_add(&words, "%s%d, %u", i ? ", " : "", b->in_l1 ? 0 : 2, tt_page_bytes(b));
+    }
     tt->plan->compile_args[role->kernel] = words.at;
 }
 

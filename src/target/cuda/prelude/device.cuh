@@ -116,6 +116,12 @@ TW_FN f32 tw_hi_bf16(u32 x) { return tw_as_f32(x & 0xffff0000u); }
 #if !defined(__CUDA_ARCH__) || __CUDA_ARCH__ >= 900
 TW_PAIRS(tw_add_bf16x2, "add.rn.bf16x2 %0, %1, %2;")
 TW_PAIRS(tw_sub_bf16x2, "sub.rn.bf16x2 %0, %1, %2;")
+#define TW_SUMS_HALVES /* by one instruction, which takes and gives halves of words */
+TW_FN f32 tw_sum_bf16(f32 x, f32 y) {
+    u16 sum;
+    asm("add.rn.bf16 %0, %1, %2;" : "=h"(sum) : "h"((u16)(tw_as_u32(x) >> 16)), "h"((u16)(tw_as_u32(y) >> 16)));
+    return tw_as_f32((u32)sum << 16);
+}
 #else /* times 1, times -1 */
 TW_PAIRS(tw_add_bf16x2, "{.reg .b32 one;\nmov.b32 one, 0x3f803f80;\nfma.rn.bf16x2 %0, %1, one, %2;}")
 TW_PAIRS(tw_sub_bf16x2, "{.reg .b32 one;\nmov.b32 one, 0xbf80bf80;\nfma.rn.bf16x2 %0, %2, one, %1;}")

@@ -34,6 +34,7 @@
  *            the first two also of two e4m3 (and others of 8 bits, convert.cuh)
  *            tw_lo_f16 tw_hi_f16 tw_lo_bf16 tw_hi_bf16(u32) -> f32
  *            tw_add_bf16x2 tw_sub_bf16x2 tw_add_f16x2 tw_sub_f16x2 tw_mul_f16x2(u32, u32): of both halves, rounded once
+ *            tw_mul_bf16x2(u32, u32): rounded to f32 first   tw_sum_bf16(f32, f32): of two numbers that bf16 holds, rounded to it
  *            tw_prmt(u32 x, u32 y, which) -> u32: byte i is that of x (0 to 3) or y (4 to 7) that hex digit i of `which` says
  *            tw_as_f32(u32) tw_as_u32(f32) tw_as_f64(u64) tw_as_u64(f64) tw_as_f16(u16) tw_as_bf16(u16) ..: same bits
  *  integers  wrapping tw_add tw_sub tw_mul; tw_div tw_rem (to zero; x div 0 = 0, x rem 0 = x) tw_floordiv tw_mod

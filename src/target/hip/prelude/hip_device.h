@@ -148,6 +148,7 @@ TW_FN u32 tw_own_zero() {
     asm("v_mov_b32 %0, 0" : "=v"(zero));
     return zero;
 }
+#define tw_at_edge() asm volatile("; at an edge") /* no instruction */
 #define tw_anew(x) asm("" : "+v"(x)) /* for the compiler another number */
 #define tw_own(p) ((p) + tw_own_zero())
 

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* hip_special.h: functions of hip_math.h that C's library has for few, of f64: gamma and its logarithm (16 ulp; the logarithm
- * left of 0 near its zeros: 1e-14 absolute), those of Bessel (1e-15 of what is near their zeros); then special.h, which is
- * everybody's, on top of ours. f32 is f64, rounded once. */
+/* hip_special.h: gamma, the functions of Bessel, and everybody's special.h on top of hip_math.h.
+ *
+ * f64: gamma and its logarithm within 16 ulp (the logarithm left of 0 near its zeros: 1e-14 absolute), those of Bessel within
+ * 2e-15 of what is near their zeros; the others as special.h says. f32 is f64, rounded once. */
 #ifndef TILEWRIGHT_HIP_SPECIAL_H
 #define TILEWRIGHT_HIP_SPECIAL_H
 

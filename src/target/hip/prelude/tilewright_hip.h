@@ -12,6 +12,7 @@
  *  global    tw_ldg_bounded(V, on, to, base, at): V elements from base + at bytes, zeros where not on; base is the same in all lanes
  *            tw_ldg_bounded_or(.., fill): fill where not on   tw_stg_bounded(V, on, base, at, from): nothing where not on
  *            tw_near(i, first, extent): is i + first inside of the extent; first and extent are the same in all lanes
+ *            tw_at_edge(): nothing; here is what only blocks at the edge of a tensor do
  *            tw_anew(x): the same number, but no compiler knows
  *            tw_load_row_anywhere(V, to, row, i, n, on, fill): tw_load_row of 16 bytes that lie on no multiple of anything
  *  copies    tw_copy_wave(s, p, on): a word of each lane straight to shared memory, side by side from the first lane's s on; zeros

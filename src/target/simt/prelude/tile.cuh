@@ -118,6 +118,14 @@ TW_FN void tw_ldg_hinted_words(int count, int size, bool on, void *to, const voi
 /* Element i of 16-bit floats that lie two a word. */
 TW_FN f32 tw_bf16_at(const u32 *pairs, int i) { return i % 2 ? tw_hi_bf16(pairs[i / 2]) : tw_lo_bf16(pairs[i / 2]); }
 TW_FN f32 tw_f16_at(const u32 *pairs, int i) { return i % 2 ? tw_hi_f16(pairs[i / 2]) : tw_lo_f16(pairs[i / 2]); }
+/* Products of both halves by f32, which are rounded at once: by themselves they would be rounded from more digits. */
+TW_FN u32 tw_mul_bf16x2(u32 x, u32 y) {
+    return tw_pack_bf16(tw_lo_bf16(x) * tw_lo_bf16(y), tw_hi_bf16(x) * tw_hi_bf16(y));
+}
+/* The rounded sum of two numbers that 16 bits hold. */
+#ifndef TW_SUMS_HALVES
+TW_FN f32 tw_sum_bf16(f32 x, f32 y) { return tw_f32(tw_bf16(x + y)); }
+#endif
 TW_FN void tw_round_two(f16 *to, f32 lo, f32 hi) {
     const u32 pair = tw_pack_f16(lo, hi);
     to[0].bits = (u16)pair, to[1].bits = (u16)(pair >> 16);

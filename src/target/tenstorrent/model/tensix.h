@@ -58,15 +58,18 @@ typedef struct TensixCb {
     bool unpack_to_dest; /* Float32 or Int32 that copy_tile and transpose move straight to DST */
 } TensixCb;
 
-/* An interleaved DRAM buffer: page p in bank p modulo the number of banks, from `address` on. */
+/* An interleaved buffer: page p in bank p modulo the number of banks, from `address` on. */
 typedef struct TensixBuffer {
     const char *name;
     uint32_t address; /* a multiple of dram_alignment; see tensix_next_address */
     uint32_t page_bytes, pages;
     uint8_t *data; /* pages one after the other; read and written by the run */
+    bool in_l1;    /* page p in the L1 of core p modulo their number */
 } TensixBuffer;
-/* The first address after a buffer, where the next one may lie; starts with 0 for none. */
+/* The first address after a buffer in DRAM, where the next one may lie; starts with 0 for none. */
 uint32_t tensix_next_address(TensixArch arch, const TensixBuffer *after);
+/* Bytes of each core's L1 that a buffer there takes; buffers lie at its end, the first one last. */
+uint32_t tensix_l1_share(TensixArch arch, uint32_t pages, uint32_t page_bytes);
 
 typedef enum TensixProcessor {
     TENSIX_READER, /* RISCV_1 on NoC 0 */
@@ -133,7 +136,7 @@ typedef struct TensixReport {
     uint64_t compute_bound, dram_bound;      /* cycles of the busiest math unit; of all DRAM banks together */
     uint32_t dst_slots;                      /* used at once, at most */
     bool out_of_memory, endless;             /* why it ended; neither: a mistake of a kernel */
-    bool strayed;                            /* among those: an address of DRAM that is no buffer's */
+    uint32_t strayed;                        /* among those: 1 + the buffer of which a page was wanted that it lacks */
     char text[12000];                        /* empty when all is well; cut at its end */
 } TensixReport;
 

@@ -41,3 +41,10 @@ uint32_t tensix_next_address(TensixArch arch, const TensixBuffer *after) {
     uint32_t end = after->address + rows * after->page_bytes;
     return (end + limits->dram_alignment - 1) / limits->dram_alignment * limits->dram_alignment;
 }
+
+uint32_t tensix_l1_share(TensixArch arch, uint32_t pages, uint32_t page_bytes) {
+    const TensixLimits *limits = tensix_limits(arch);
+    uint32_t cores = limits->grid_x * limits->grid_y;
+    uint32_t step = (page_bytes + limits->dram_alignment - 1) / limits->dram_alignment * limits->dram_alignment;
+    return (pages + cores - 1) / cores * step;
+}

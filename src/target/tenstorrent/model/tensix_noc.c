@@ -32,10 +32,31 @@ static uint32_t l1_offset(TtKernel *self, const char *call, uint32_t address, ui
     return offset;
 }
 
-static uint64_t page_address(TtKernel *self, uint32_t base, uint32_t page_bytes, uint32_t page, uint32_t offset) {
+/* A page behind the last one of a buffer may be one of the next: that is told here, where its buffer is known. */
+static void check_page(TtKernel *self, uint32_t base, uint32_t page, bool in_l1) {
+    const TensixProgram *program = self->machine->program;
+    for (uint32_t i = 0; i < program->buffer_count; i++) {
+        const TensixBuffer *b = &program->buffers[i];
+        if (b->address != base || b->in_l1 != in_l1 || page < b->pages) continue;
+        self->machine->report->strayed = i + 1;
+        machine_fault(self, "an address of page %u of buffer %s, which has %u pages", page, b->name, b->pages);
+    }
+}
+
+/* Banks of DRAM count from 0, cores that hold pages of a tensor from L1_BANK on. */
+enum { L1_BANK = 1024 };
+static bool is_l1_bank(uint64_t address) { return (address >> 36 & 4095) >= L1_BANK; }
+static uint32_t bank_count(const TensixLimits *limits, bool in_l1) {
+    return in_l1 ? limits->grid_x * limits->grid_y : limits->dram_banks;
+}
+
+static uint64_t page_address(TtKernel *self, uint32_t base, uint32_t page_bytes, uint32_t page, uint32_t offset,
+                             uint32_t in_l1) {
     const TensixLimits *limits = self->machine->limits;
+    uint32_t banks = bank_count(limits, in_l1);
+    check_page(self, base, page, in_l1);
     uint32_t step = (page_bytes + limits->dram_alignment - 1) / limits->dram_alignment * limits->dram_alignment;
-    return NOC_DRAM | (uint64_t)(page % limits->dram_banks) << 36 | (base + page / limits->dram_banks * step + offset);
+    return NOC_DRAM | (uint64_t)(page % banks + (in_l1 ? L1_BANK : 0)) << 36 | (base + page / banks * step + offset);
 }
 
 static uint64_t core_address(TtKernel *self, uint32_t x, uint32_t y, uint32_t l1) {
@@ -52,19 +73,19 @@ static uint64_t rect_address(TtKernel *self, uint32_t xs, uint32_t ys, uint32_t 
            (uint64_t)(xe & 63) << 36 | l1_offset(self, "get_noc_multicast_addr", l1, 0);
 }
 
-/* The memory behind a DRAM address, or a note of what is wrong and NULL. */
+/* The memory behind an address of a buffer, or a note of what is wrong and NULL. */
 static uint8_t *dram_memory(TtKernel *self, const char *call, uint64_t address, uint32_t bytes) {
     const TensixProgram *program = self->machine->program;
-    uint32_t banks = self->machine->limits->dram_banks;
-    uint32_t at = local_part(address), bank = (uint32_t)(address >> 36) & 4095;
+    bool in_l1 = is_l1_bank(address);
+    uint32_t banks = bank_count(self->machine->limits, in_l1);
+    uint32_t at = local_part(address), bank = ((uint32_t)(address >> 36) & 4095) - (in_l1 ? L1_BANK : 0);
     for (uint32_t i = 0; i < program->buffer_count; i++) {
         const TensixBuffer *b = &program->buffers[i];
         uint32_t rows = (b->pages + banks - 1) / banks;
-        if (at < b->address || at >= b->address + rows * b->page_bytes) continue;
+        if (b->in_l1 != in_l1 || at < b->address || at >= b->address + rows * b->page_bytes) continue;
         uint32_t page = (at - b->address) / b->page_bytes * banks + bank;
         uint32_t offset = (at - b->address) % b->page_bytes;
         if (page >= b->pages) {
-            self->machine->report->strayed = true;
             machine_note(self, "%s: page %u of buffer %s, which has %u pages", call, page, b->name, b->pages);
             return NULL;
         }
@@ -77,8 +98,7 @@ static uint8_t *dram_memory(TtKernel *self, const char *call, uint64_t address, 
         }
         return b->data + (size_t)page * b->page_bytes + offset;
     }
-    self->machine->report->strayed = true;
-    machine_note(self, "%s: no buffer at DRAM address 0x%x", call, at);
+    machine_note(self, "%s: no buffer at %s address 0x%x", call, in_l1 ? "L1" : "DRAM", at);
     return NULL;
 }
 
@@ -196,7 +216,8 @@ static bool land(TtKernel *self, const Pending *p) {
     if (!remote) return false;
     if (!p->write) {
         memmove(local, remote, p->bytes);
-        if (owner && owner != self->core)
+        bool is_far = owner ? owner != self->core : is_l1_bank(p->remote);
+        if (is_far)
             report->core_to_core_bytes += p->bytes;
         else if (!owner)
             report->dram_read_bytes += p->bytes, self->read_bytes += p->bytes;
@@ -204,7 +225,7 @@ static bool land(TtKernel *self, const Pending *p) {
     }
     if (owner) return store_to_core(self, owner, local_part(p->remote), local, p);
     memcpy(remote, local, p->bytes);
-    report->dram_written_bytes += p->bytes;
+    *(is_l1_bank(p->remote) ? &report->core_to_core_bytes : &report->dram_written_bytes) += p->bytes;
     machine_renew(self->machine);
     return true;
 }
@@ -234,7 +255,8 @@ static void start(TtKernel *self, Pending p) {
     if (!self->pending) machine_fault(self, "compute kernels have no access to the NoC");
     if (self->pending_count == PENDING && !land_index(self, 0)) machine_park(self);
     p.order = self->machine->order++;
-    p.done = time_transfer(self, p.write, p.remote & NOC_DRAM ? (int)(p.remote >> 36 & 4095) : -1, p.bytes);
+    bool has_bank = p.remote & NOC_DRAM && !is_l1_bank(p.remote);
+    p.done = time_transfer(self, p.write, has_bank ? (int)(p.remote >> 36 & 4095) : -1, p.bytes);
     if (p.multicast) self->machine->report->multicast_bytes += p.bytes;
     if (p.write && !(p.remote & NOC_DRAM)) self->sent_bytes += p.bytes;
     self->writes += p.write;

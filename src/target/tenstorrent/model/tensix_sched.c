@@ -171,6 +171,10 @@ static bool check_program(Machine *machine) {
         if (!b->page_bytes || b->page_bytes % limits->dram_alignment || b->address % limits->dram_alignment)
             report_add(machine, "buffer %s: address and page size must be multiples of %u\n", b->name,
                        limits->dram_alignment);
+        uint64_t end = b->address + (uint64_t)tensix_l1_share(p->arch, b->pages, b->page_bytes);
+        if (b->in_l1 && (b->address < l1 || end > limits->l1_bytes))
+            report_add(machine, "buffer %s takes bytes 0x%x to 0x%llx of L1, circular buffers end at 0x%llx\n", b->name,
+                       b->address, (unsigned long long)end, (unsigned long long)l1);
     }
     for (uint32_t i = 0; i < p->core_count; i++)
         if (p->cores[i].x >= limits->grid_x || p->cores[i].y >= limits->grid_y)

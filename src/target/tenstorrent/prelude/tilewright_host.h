@@ -226,11 +226,12 @@ struct TwTensor {
         tw_fill_image(&image, bits, bytes);
         tw_move_elements(&image, to_page, nullptr);
     }
-    void create(tt::tt_metal::distributed::MeshDevice *device) {
+    void create(tt::tt_metal::distributed::MeshDevice *device,
+                tt::tt_metal::BufferType memory = tt::tt_metal::BufferType::DRAM) {
         buffer = tt::tt_metal::distributed::MeshBuffer::create(
             tt::tt_metal::distributed::ReplicatedBufferConfig{.size = pages.size()},
             tt::tt_metal::distributed::DeviceLocalBufferConfig{.page_size = image.page_bytes,
-                                                               .buffer_type = tt::tt_metal::BufferType::DRAM},
+                                                               .buffer_type = memory},
             device);
     }
     /* A tensor of the device, where it is: no page is copied. What is asked of it is that its tiles are these pages. */
@@ -240,7 +241,7 @@ struct TwTensor {
         i64 step = 1;
         bool rows = image.layout.row < 0 || image.layout.row == rank - (image.layout.column < 0 ? 1 : 2);
         rows &= image.layout.column < 0 || image.layout.column == rank - 1;
-        if (!is_exact) tw_fail(who + ": its elements travel in another format, or it is read and written: pass an array");
+        if (!is_exact) tw_fail(who + ": its elements travel in another format, it is read and written, or is to be in L1: pass an array");
         if (image.layout.paging == PAGE_VECTOR || image.layout.paging == PAGE_PLAIN || !rows)
             tw_fail(who + ": the kernel takes it in other pages than tiles: pass an array");
         for (int d = rank; d-- > 0; step *= image.extent[d]) {

@@ -40,6 +40,7 @@ TW_FN void tw_stg_bounded_bytes(int bytes, void *base, u32 at, const void *from,
 }
 
 #define tw_anew(x) (void)(x)
+#define tw_at_edge()
 
 /* ---- copies ---- */
 TW_FN void tw_copy_wave(u32 s, const void *p, bool on, TW_LINE) {

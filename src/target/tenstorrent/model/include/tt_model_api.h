@@ -152,7 +152,7 @@ typedef struct TtModelApi {
 
     /* NoC */
     uint64_t (*page_address)(TtKernel *, uint32_t base, uint32_t page_bytes, uint32_t page,
-                             uint32_t offset);
+                             uint32_t offset, uint32_t in_l1);
     uint64_t (*core_address)(TtKernel *, uint32_t x, uint32_t y, uint32_t l1);
     uint64_t (*own_address)(TtKernel *, uint32_t l1);
     uint64_t (*rect_address)(TtKernel *, uint32_t xs, uint32_t ys, uint32_t xe, uint32_t ye,

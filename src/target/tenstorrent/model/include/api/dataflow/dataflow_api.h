@@ -10,25 +10,26 @@ static inline uint32_t get_read_ptr(uint32_t cb) {
     return tt_call(cb_read_ptr, cb);
 }
 
-/* An interleaved DRAM tensor takes two compile-time words: flags and its page size. The words belong to
+/* An interleaved tensor takes two compile-time words: flags (2: in DRAM, 0: in L1) and its page size. They belong to
  * one kernel, so the types do too. */
 namespace {
 template <uint32_t Offset> struct TensorAccessorArgs {
     static constexpr uint32_t flags = get_ct_arg<Offset>();
     static constexpr uint32_t page_size = get_ct_arg<Offset + 1>();
-    static_assert(flags == 2, "the model knows interleaved DRAM tensors (flags 2) only");
+    static_assert(flags == 2 || flags == 0, "the model knows interleaved tensors in DRAM (flags 2) and in L1 (0) only");
     static constexpr uint32_t next_compile_time_args_offset() { return Offset + 2; }
 };
 struct TensorAccessor {
     uint32_t base, page_size;
+    bool in_l1;
     template <uint32_t Offset>
     TensorAccessor(const TensorAccessorArgs<Offset> &args, uint32_t address)
-        : base(address), page_size(args.page_size) {}
+        : base(address), page_size(args.page_size), in_l1(!args.flags) {}
     template <uint32_t Offset>
-    TensorAccessor(const TensorAccessorArgs<Offset> &, uint32_t address, uint32_t page_bytes)
-        : base(address), page_size(page_bytes) {}
+    TensorAccessor(const TensorAccessorArgs<Offset> &args, uint32_t address, uint32_t page_bytes)
+        : base(address), page_size(page_bytes), in_l1(!args.flags) {}
     uint64_t get_noc_addr(uint32_t page, uint32_t offset = 0) const {
-        return tt_call(page_address, base, page_size, page, offset);
+        return tt_call(page_address, base, page_size, page, offset, in_l1);
     }
 };
 } // namespace
