@@ -216,7 +216,7 @@ static const TritonCase products[] = {
      .refused = "operands of one type"},
     {ROW("both precisions", "x f32 4*1; y f32 4*1",
          SQ "tl.dot(a, b, input_precision='ieee', allow_tf32=False)"),
-     .refused = "not both"},
+     .refused = "are both given"},
     {ROW("bfloat16 sums", "x f16 4*1; y f16 4*1", SQ "tl.dot(a, b, out_dtype=tl.bfloat16)"),
      .refused = "does not accumulate"},
 };
