@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* barriers.c: see barriers.h. */
+#include "base/text.h"
 #include "ir/barriers.h"
 
 typedef struct Bar {
@@ -77,11 +78,12 @@ static Bar *find_bar(BarWalk *w, const Op *op, Ref which) {
         known = map_put_number(&w->bars, w->arena, op->operands[0], all);
     }
     if (which && !bars_number(w, which, &at)) {
-        bars_fail(w, op, "which barrier it is, is not known before the kernel runs");
+        bars_fail(w, op, "which barrier it is, is not known before the kernel runs"
+                  FIX "index barriers by constants and the trips of loops");
         return NULL;
     }
     if (at >= 0 && at < bars) return (Bar *)known->value + at;
-    bars_fail(w, op, "there is no barrier of this number");
+    bars_fail(w, op, "there is no barrier of this number" FIX "make as many as are used");
     return NULL;
 }
 
@@ -89,7 +91,9 @@ bool bars_arrive(BarWalk *w, const Op *op) {
     Bar *bar = find_bar(w, op, op_operand(op, 1));
     if (!bar) return false;
     bar->pending -= op_int(op, AT_ARRIVALS, 1);
-    if (bar->pending < 0) return bars_fail(w, op, "more threads arrive at this barrier than it counts");
+    if (bar->pending < 0)
+        return bars_fail(w, op, "more threads arrive at this barrier than it counts"
+                         FIX "let fewer arrive, or count them where the barrier is made");
     if (!bar->pending) bar->pending = bar->count, bar->phase++;
     return true;
 }
@@ -99,7 +103,8 @@ bool bars_wait(BarWalk *w, const Op *op, bool *passes) {
     int64_t parity;
     if (!bar) return false;
     if (!bars_number(w, op_operand(op, 1), &parity))
-        return bars_fail(w, op, "the parity is not known before the kernel runs");
+        return bars_fail(w, op, "the parity is not known before the kernel runs"
+                         FIX "make it from the trips of a loop, or keep it in a register that changes with each wait");
     *passes = (bar->phase & 1) != (parity & 1);
     return true;
 }

@@ -4,6 +4,7 @@
  * Arrivals and phases are numbers there: if each wait finds its phase ended, that order is one that the roles may take.
  * Loops of known ends are run as they are; for all others, which have one range, the trips 0, 1, 2 .. are tried, so
  * many that each barrier of an array comes round twice and more. */
+#include "base/text.h"
 #include "ir/barriers.h"
 
 enum { MOST_STEPS = 1 << 20 };
@@ -21,7 +22,8 @@ static bool run_for(Walk *w, const Op *op) {
     int64_t lo, hi, step, at;
     bool begins = bars_number(&w->bars, op->operands[0], &lo);
     if (!begins || !bars_number(&w->bars, op->operands[2], &step) || step < 1)
-        return bars_fail(&w->bars, op, "the loop begins with a number that is not known before the kernel runs");
+        return bars_fail(&w->bars, op, "the loop begins with a number that is not known before the kernel runs"
+                         FIX "begin it with a constant");
     if (!bars_number(&w->bars, op->operands[1], &hi)) {
         for (int i = 0; w->loop && i < 3; i++)
             if (w->loop->operands[i] != op->operands[i])
@@ -40,7 +42,9 @@ static bool run_for(Walk *w, const Op *op) {
 
 static bool run_op(Walk *w, const Op *op) {
     int64_t condition;
-    if (++w->steps > MOST_STEPS) return bars_fail(&w->bars, op, "there are too many trips to look at");
+    if (++w->steps > MOST_STEPS)
+        return bars_fail(&w->bars, op, "there are too many trips to look at"
+                         FIX "use fewer barriers, or shorter loops around them");
     if (op->code == OP_BAR_ARRIVE) return bars_arrive(&w->bars, op);
     if (op->code == OP_BAR_WAIT) {
         bool passes;
@@ -52,9 +56,12 @@ static bool run_op(Walk *w, const Op *op) {
     }
     if (!op->region_count || !bars_are_inside(op)) return true;
     if (op->code == OP_FOR) return run_for(w, op);
-    if (op->code != OP_IF) return bars_fail(&w->bars, op, "a barrier in a loop whose trips nobody counts");
+    if (op->code != OP_IF)
+        return bars_fail(&w->bars, op, "a barrier in a loop whose trips nobody counts"
+                         FIX "write it as `for` over a range");
     if (!bars_number(&w->bars, op->operands[0], &condition))
-        return bars_fail(&w->bars, op, "a barrier under a condition that is not known before the kernel runs");
+        return bars_fail(&w->bars, op, "a barrier under a condition that is not known before the kernel runs"
+                         FIX "move it out of the condition");
     return run_region(w, op->regions[condition ? 0 : 1]);
 }
 

@@ -12,6 +12,7 @@
  * trip longer than the one before; a condition that is not known holds in all trips or in none; workers run in turn,
  * and each of them first and last. What is not known there (which barrier, the parity, loops of several unknown
  * ranges) is not proved, and said. */
+#include "base/text.h"
 #include "ir/barriers.h"
 #include "ir/threads.h"
 #include "ir/roles_check.h"
@@ -62,11 +63,12 @@ static Bar *find_bar(Worker *w, const Op *op, Ref which) {
     const Op *made = ir_value(c->k, op->operands[0])->op;
     int64_t at = 0, bars = made ? op_int(made, AT_BARS, 1) : 1;
     if (which && !check_number(w, which, &at)) {
-        check_fail(c, op, true, "which barrier it is, is not known before the kernel runs");
+        check_fail(c, op, true, "which barrier it is, is not known before the kernel runs"
+                   FIX "index barriers by constants and the trips of loops");
         return NULL;
     }
     if (at < 0 || at >= bars) {
-        check_fail(c, op, false, "there is no barrier of this number");
+        check_fail(c, op, false, "there is no barrier of this number" FIX "make as many as are used");
         return NULL;
     }
     return bar_at(c, made, at, made ? op_int(made, AT_ARRIVALS, 1) : 1);
@@ -81,7 +83,8 @@ static void arrive(Worker *w, const Op *op, Bar *bar, int64_t count) {
     bar->pending -= count;
     if (bar->pending < 0) {
         check_fail(c, op, false,
-             say(c, "%lld threads arrive at a barrier that counts %lld",
+             say(c, "%lld threads arrive at a barrier that counts %lld"
+                 FIX "let fewer arrive, or count them where the barrier is made",
                           (long long)(bar->count - bar->pending), (long long)bar->count));
         return;
     }
@@ -109,7 +112,7 @@ static void wait_for(Worker *w, const Op *op, Bar *bar, int64_t parity) {
     if (bar->phase > wanted)
         check_fail(c, op, false,
              "the phase that this waits for may have ended, and the next one as well, before anybody looks: a "
-             "hand-over is lost; who arrives has to wait for who takes it");
+             "hand-over is lost" FIX "let who arrives wait for who takes it");
     bar->passed[w->number] = bar->phase;
     for (int i = 0; i < c->count; i++)
         if (bar->seen[i] > w->clock[i]) w->clock[i] = bar->seen[i];
@@ -134,7 +137,8 @@ static void meet(Worker *w, const Op *op) {
     Bar *bar = bar_at(c, c->spmd, id, all);
     if (bar->count != all) {
         check_fail(c, op, false,
-             say(c, "%lld threads are to meet at barrier %lld here, and %lld elsewhere", (long long)all, (long long)id,
+             say(c, "%lld threads are to meet at barrier %lld here, and %lld elsewhere"
+                 FIX "give the same number in both places, or take another barrier", (long long)all, (long long)id,
                  (long long)bar->count));
         return;
     }
@@ -198,7 +202,9 @@ static void run_for(Worker *w, const Op *op) {
     bool bars = check_has_bars(c, op);
     know_all(w, body->args + 1, op->operands + 3, carried);
     if (!check_number(w, op->operands[0], &lo) || !check_number(w, op->operands[2], &step) || step < 1) {
-        if (bars) check_fail(c, op, true, "the loop begins with a number that is not known before the kernel runs");
+        if (bars)
+            check_fail(c, op, true, "the loop begins with a number that is not known before the kernel runs"
+                       FIX "begin it with a constant");
         run_region(w, body); /* its tiles, once */
         return;
     }
@@ -206,7 +212,8 @@ static void run_for(Worker *w, const Op *op) {
         if (bars && c->loop && !roles_same_number(c->k, c->still, c->loop->operands[1], op->operands[1])) {
             c->several = true;
             check_fail(c, op, true,
-                       "loops around barriers have several ends that are not known before the kernel runs");
+                       "loops around barriers have several ends that are not known before the kernel runs"
+                       FIX "let them end at the same number");
         }
         hi = lo + (c->trips + w->round) * step;
         if (bars && !c->loop) c->loop = op, c->end = hi;
@@ -233,7 +240,8 @@ static void run_while(Worker *w, const Op *op) {
         run_region(w, test);
         if (!check_number(w, test->last->operands[0], &holds)) {
             if (c->rounds && !roles_same_trips(c->k, c->still, c->rounds, op))
-                check_fail(c, op, true, "a barrier stands in a loop whose trips nobody counts");
+                check_fail(c, op, true, "a barrier stands in a loop whose trips nobody counts"
+                           FIX "write it as `for` over a range");
             c->rounds = op;
             holds = w->round < c->most_rounds;
         }
@@ -251,7 +259,8 @@ static bool decide(Check *c, const Op *op) {
     for (int i = 0; i < c->condition_count; i++)
         if (c->conditions[i] == op->operands[0]) return c->holds >> i & 1;
     if (c->condition_count == MOST_CONDITIONS) {
-        check_fail(c, op, true, "barriers stand under too many conditions that are not known before the kernel runs");
+        check_fail(c, op, true, "barriers stand under too many conditions that are not known before the kernel runs"
+                   FIX "move them out of the conditions");
         return false;
     }
     c->conditions[c->condition_count] = op->operands[0];
@@ -267,7 +276,9 @@ static void run_op(Worker *w, const Op *op) {
     Check *c = w->c;
     int64_t value;
     Bar *bar;
-    if (++c->steps > MOST_STEPS) check_fail(c, op, true, "there are too many trips to look at");
+    if (++c->steps > MOST_STEPS)
+        check_fail(c, op, true, "there are too many trips to look at"
+                   FIX "use fewer barriers, or shorter loops around them");
     switch (op->code) {
     case OP_BAR_ARRIVE:
         if ((bar = find_bar(w, op, op_operand(op, 1)))) arrive(w, op, bar, op_int(op, AT_ARRIVALS, 1));
@@ -278,7 +289,8 @@ static void run_op(Worker *w, const Op *op) {
     case OP_BAR_WAIT:
         bar = find_bar(w, op, op_operand(op, 2));
         if (bar && !check_number(w, op_operand(op, 1), &value))
-            check_fail(c, op, true, "the parity is not known before the kernel runs");
+            check_fail(c, op, true, "the parity is not known before the kernel runs"
+                       FIX "make it from the trips of a loop, or keep it in a register that changes with each wait");
         if (bar && !c->why) wait_for(w, op, bar, value);
         return;
     case OP_SYNC: meet(w, op); return;
@@ -444,7 +456,7 @@ bool roles_check(Kernel *k, Arena *scratch, const Op *spmd, const RolesRun *run,
     Check *c = ARENA_NEW(scratch, Check);
     *c = (Check){.k = k, .arena = scratch, .spmd = spmd, .count = spmd->region_count, .accepts = run && run->accepts};
     if (c->count > MOST_WORKERS) {
-        check_fail(c, spmd, true, "these are more workers than are looked at");
+        check_fail(c, spmd, true, "these are more workers than are looked at" FIX "use fewer");
         c->count = 0;
     }
     FoundOps bars = ir_list(k->body, OP_BAR, scratch);

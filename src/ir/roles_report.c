@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* roles_report.c: what is wrong with roles side by side, against the source: who waits or touches what, and what
  * came before it. */
+#include "base/text.h"
 #include "ir/roles_check.h"
 
 enum { MOST_TRACE = 6 };
@@ -14,7 +15,7 @@ void check_report_stuck(Check *c) {
     check_fail(c, first->at, false,
          say(c,
              "warpgroup %d waits here for ever: %lld of %lld arrivals of phase %lld are missing, and nobody is left "
-             "who could arrive",
+             "who could arrive" FIX "arrive before this, or wait for another phase",
              first->number, (long long)bar->pending, (long long)bar->count, (long long)bar->phase));
 }
 

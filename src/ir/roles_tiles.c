@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* roles_tiles.c: accesses to tiles that workers share: is each behind what others did there before it? */
+#include "base/text.h"
 #include "ir/threads.h"
 #include "ir/roles_check.h"
 
@@ -45,14 +46,15 @@ void check_access(Worker *w, const Op *op) {
         if (!meets || b->clock <= w->clock[b->worker]) continue;
         const char *name = ir_value(c->k, a.buffer)->name;
         if (!a.exact || !b->exact) {
-            check_fail(c, op, true, "which elements of a shared tile it touches is not known before the kernel runs");
+            check_fail(c, op, true, "which elements of a shared tile it touches is not known before the kernel runs"
+                       FIX "index it by constants and the trips of loops");
             return;
         }
         c->other = b->op;
         c->other_text = say(c, "warpgroup %d %s it here", b->worker, b->writes ? "writes" : "reads");
         check_fail(c, op, false,
              say(c,
-                          "warpgroup %d %s `%s`, and no barrier lies between that and warpgroup %d, which %s it; "
+                          "warpgroup %d %s `%s`, and no barrier lies between that and warpgroup %d, which %s it" FIX
                           "arrive behind the one, and wait for that in front of the other",
                           a.worker, a.writes ? "writes" : "reads", name ? name : "a shared tile", b->worker,
                           b->writes ? "writes" : "reads"));

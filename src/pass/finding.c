@@ -22,6 +22,12 @@ static const char *next_conversion(const char *at, char *kind, int *longs) {
     return at + 1;
 }
 
+/* A value may be a message's reason: what it says to write instead reads on. */
+static const char *readable(Arena *arena, const char *text) {
+    const char *fix;
+    return text_open_fix(arena, "", arena_string(arena, text, strlen(text)), &fix);
+}
+
 Finding finding_make(Arena *arena, Range range, FindingId id, va_list values) {
     Finding f = {.range = range, .id = id, .subject = rows[id].subject};
     if (!*f.subject) {
@@ -30,15 +36,14 @@ Finding finding_make(Arena *arena, Range range, FindingId id, va_list values) {
     }
     va_list again;
     va_copy(again, values);
-    f.text = arena_vprintf(arena, rows[id].text, again);
+    f.text = readable(arena, arena_vprintf(arena, rows[id].text, again));
     va_end(again);
     char kind;
     int longs, count = 0;
     for (const char *at = rows[id].text; (at = next_conversion(at, &kind, &longs)) && count < MAX_FINDING_VALUES;) {
         FindingValue *value = &f.values[count++];
         if (kind == 's') {
-            const char *text = va_arg(values, const char *);
-            value->text = arena_string(arena, text, strlen(text));
+            value->text = readable(arena, va_arg(values, const char *));
         } else {
             value->number = longs == 2 ? va_arg(values, long long) : va_arg(values, int);
         }

@@ -46,16 +46,16 @@ error: `a` is still being loaded; write wait(&full, phase) before this [missing-
 error: `a` is still being loaded; write wait(&full, phase) before this [missing-wait]
 $ sed 's/init_semaphore(&full, 1, 0)/init_semaphore(\&full, 2, 0)/' ahead.tile.c > b.tile.c; sh all b.tile.c
 error: deadlock: none of the 2 processes left can go on [deadlock]
-error: warpgroup 0 waits here for ever: 1 of 2 arrivals of phase 0 are missing, and nobody is left who could arrive [roles]
-error: warpgroup 0 waits here for ever: 1 of 2 arrivals of phase 0 are missing, and nobody is left who could arrive [roles]
+error: warpgroup 0 waits here for ever: 1 of 2 arrivals of phase 0 are missing, and nobody is left who could arrive; arrive before this, or wait for another phase [roles]
+error: warpgroup 0 waits here for ever: 1 of 2 arrivals of phase 0 are missing, and nobody is left who could arrive; arrive before this, or wait for another phase [roles]
 $ sed 's/a\[there\], g.a/a[here], g.a/' ahead.tile.c > c.tile.c; sh all c.tile.c
 error: `a` is still being loaded; write wait(&full, phase) before this [missing-wait]
 error: `a` is still being loaded; write wait(&full, phase) before this [missing-wait]
 error: `a` is still being loaded; write wait(&full, phase) before this [missing-wait]
 $ sed 's/k + 1 < trips/k + 2 < trips/' ahead.tile.c > d.tile.c; sh all d.tile.c
 error: deadlock: none of the 2 processes left can go on [deadlock]
-error: warpgroup 0 waits here for ever: 1 of 1 arrivals of phase 1 are missing, and nobody is left who could arrive [roles]
-error: warpgroup 0 waits here for ever: 1 of 1 arrivals of phase 1 are missing, and nobody is left who could arrive [roles]
+error: warpgroup 0 waits here for ever: 1 of 1 arrivals of phase 1 are missing, and nobody is left who could arrive; arrive before this, or wait for another phase [roles]
+error: warpgroup 0 waits here for ever: 1 of 1 arrivals of phase 1 are missing, and nobody is left who could arrive; arrive before this, or wait for another phase [roles]
 #! a slot and a phase that go round by an `if`, in roles: it is known which barrier it is, so they are proved
 $ sed -e 's/int s = j % STAGES;/if (s == STAGES) { s = 0; phase ^= 1; }/' -e 's|wait(&empty\[s\], (j / STAGES + 1) % 2)|wait(\&empty[s], phase ^ 1)|' -e 's/for (int j = 0; j < trips; j++) {/for (int j = 0, s = 0, phase = 0; j < trips; j++, s++) {/' -e 's/int stage = j % STAGES;/if (s == STAGES) { s = 0; phase ^= 1; }/' -e 's|wait(&full\[stage\], j / STAGES % 2)|wait(\&full[s], phase)|' -e 's/\[stage\]/[s]/g' -e 's/scores s;/scores x;/' -e 's/&s, &q/\&x, \&q/' -e 's/&s, &s/\&x, \&x/g' -e 's/&most, &s)/\&most, \&x)/' -e 's/&total, &s,/\&total, \&x,/' -e 's/&weights, &s)/\&weights, \&x)/' $ROOT/kernels/tilec/attention_roles.tile.c > round.tile.c
 $ tilewright check round.tile.c --target cpu --arg g.q=randn:bf16[1,2,130,64] --arg g.k=randn:bf16[1,1,330,64] --arg g.v=randn:bf16[1,1,330,64] --arg g.o=zeros:bf16[1,2,130,64] 2>&1 | grep -o 'ok$\|warning' | sort | uniq -c

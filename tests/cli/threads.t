@@ -283,7 +283,7 @@ late.py:18:17: note: program (0, 0, 0), worker 1 waits here for phase 0 to end: 
       |                 ^~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~
 [1]
 $ tilewright run late.py --target cpu --arg A=ones:f16[100,130] --arg B=ones:f16[130,72] --arg C=zeros:f32[100,72]
-late.py:23:17: error: warpgroup 0 waits here for ever: 128 of 128 arrivals of phase 0 are missing, and nobody is left who could arrive [roles]
+late.py:23:17: error: warpgroup 0 waits here for ever: 128 of 128 arrivals of phase 0 are missing, and nobody is left who could arrive; arrive before this, or wait for another phase [roles]
    23 |                 T.barrier_wait(ready[k % S], k // S % 2)
       |                 ^~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~
 late.py:18:17: note: warpgroup 1 waits here
@@ -356,7 +356,7 @@ B: f32[64], max error 0: ok
 C: f32[64], max error 0: ok
 $ sed 's/(k \/\/ S + 1) % 2/k \/\/ S % 2/' sides.py > stuck.py
 $ tilewright check stuck.py:sides --arg A=ones:f16[100,130] --arg B=ones:f16[130,72] --arg C=zeros:f32[100,72]
-stuck.py:19:17: error: warpgroup 0 waits here for ever: 128 of 128 arrivals of phase 0 are missing, and nobody is left who could arrive [roles]
+stuck.py:19:17: error: warpgroup 0 waits here for ever: 128 of 128 arrivals of phase 0 are missing, and nobody is left who could arrive; arrive before this, or wait for another phase [roles]
    19 |                 T.barrier_wait(ready[k % S], k // S % 2)
       |                 ^~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~
 stuck.py:27:17: note: warpgroup 1 waits here

@@ -21,12 +21,12 @@ B: f32[128], max error 0: ok
 B: f32[128], max error 0: ok
 #! What cannot be proved is said.
 $ for t in "cpu" "cuda --emulate"; do tilewright check written.py:trade --target $t --arg A=randn:f32[64,64] --arg B=zeros:f32[64,64] --arg trips=4 --set unproved=on 2>&1 | tail -5; done
-written.py:151:17: warning: it is not proved that these roles make progress and do not overwrite what others read: where `trips` is 1, warpgroup 0 waits here for ever: 128 of 128 arrivals of phase 0 are missing, and nobody is left who could arrive [roles-unproved]
+written.py:151:17: warning: it is not proved that these roles make progress and do not overwrite what others read: where `trips` is 1, warpgroup 0 waits here for ever: 128 of 128 arrivals of phase 0 are missing, and nobody is left who could arrive; arrive before this, or wait for another phase [roles-unproved]
   151 |                 T.barrier_wait(back, i % 2)
       |                 ^~~~~~~~~~~~~~~~~~~~~~~~~~~
 A: f32[64, 64], max error 0: ok
 B: f32[64, 64], max error 0: ok
-written.py:151:17: warning: it is not proved that these roles make progress and do not overwrite what others read: where `trips` is 1, warpgroup 0 waits here for ever: 128 of 128 arrivals of phase 0 are missing, and nobody is left who could arrive [roles-unproved]
+written.py:151:17: warning: it is not proved that these roles make progress and do not overwrite what others read: where `trips` is 1, warpgroup 0 waits here for ever: 128 of 128 arrivals of phase 0 are missing, and nobody is left who could arrive; arrive before this, or wait for another phase [roles-unproved]
   151 |                 T.barrier_wait(back, i % 2)
       |                 ^~~~~~~~~~~~~~~~~~~~~~~~~~~
 A: f32[64, 64], max error 0: ok
@@ -113,10 +113,10 @@ $ cat > mutant.sh <<'END'
 > tilewright emit mutant.py:pairs --target cuda 2>&1 >/dev/null | grep 'error\|warning\|note' | sed 's/^mutant.py:\([0-9]*\):[0-9]*: /\1: /' | cut -c1-180 | head -${2:-2}
 > END
 $ sh mutant.sh 's/(k \/\/ 2 + 1) % 2/k \/\/ 2 % 2/'
-58: error: warpgroup 0 waits here for ever: 128 of 128 arrivals of phase 0 are missing, and nobody is left who could arrive [roles]
+58: error: warpgroup 0 waits here for ever: 128 of 128 arrivals of phase 0 are missing, and nobody is left who could arrive; arrive before this, or wait for another phase [roles]
 70: note: warpgroup 1 waits here
 $ sh mutant.sh '/T.barrier_arrive(free\[1\])/d'
-62: error: warpgroup 0 waits here for ever: 128 of 128 arrivals of phase 1 are missing, and nobody is left who could arrive [roles]
+62: error: warpgroup 0 waits here for ever: 128 of 128 arrivals of phase 1 are missing, and nobody is left who could arrive; arrive before this, or wait for another phase [roles]
 69: note: warpgroup 1 waits here
 $ sh mutant.sh '/T.barrier_wait(ready\[1\]/d' 9
 62: error: warpgroup 0 reads `a`, and no barrier lies between that and warpgroup 1, which writes it; arrive behind the one, and wait for that in front of the other [roles]
@@ -129,22 +129,22 @@ $ sh mutant.sh '/T.barrier_wait(ready\[1\]/d' 9
 58: note: then warpgroup 0 passes here
 61: note: then warpgroup 0 arrives, and phase 0 ends here
 $ sh mutant.sh '/T.barrier_wait(free/d'
-58: error: the phase that this waits for may have ended, and the next one as well, before anybody looks: a hand-over is lost; who arrives has to wait for who takes it [roles]
+58: error: the phase that this waits for may have ended, and the next one as well, before anybody looks: a hand-over is lost; let who arrives wait for who takes it [roles]
 73: note: before: warpgroup 1 arrives, and phase 0 ends here
 $ sh mutant.sh 's/ready = T.alloc_barrier(\[128\]/ready = T.alloc_barrier([64]/'
-74: error: 128 threads arrive at a barrier that counts 64 [roles]
+74: error: 128 threads arrive at a barrier that counts 64; let fewer arrive, or count them where the barrier is made [roles]
 58: note: warpgroup 0 waits here
 $ sh mutant.sh 's/ready = T.alloc_barrier(\[128\]/ready = T.alloc_barrier([256]/'
-58: error: warpgroup 0 waits here for ever: 128 of 256 arrivals of phase 0 are missing, and nobody is left who could arrive [roles]
+58: error: warpgroup 0 waits here for ever: 128 of 256 arrivals of phase 0 are missing, and nobody is left who could arrive; arrive before this, or wait for another phase [roles]
 70: note: warpgroup 1 waits here
 $ sh mutant.sh 's/\( *\)T.barrier_arrive(ready\[k % 2\])/&\n&/'
-58: error: warpgroup 0 waits here for ever: 128 of 128 arrivals of phase 2 are missing, and nobody is left who could arrive [roles]
+58: error: warpgroup 0 waits here for ever: 128 of 128 arrivals of phase 2 are missing, and nobody is left who could arrive; arrive before this, or wait for another phase [roles]
 70: note: warpgroup 1 waits here
 $ sh mutant.sh 's/\( *\)T.barrier_arrive(free\[0\])/&\n\1T.barrier_arrive(ready[1])/'
-63: error: warpgroup 0 waits here for ever: 128 of 128 arrivals of phase 2 are missing, and nobody is left who could arrive [roles]
+63: error: warpgroup 0 waits here for ever: 128 of 128 arrivals of phase 2 are missing, and nobody is left who could arrive; arrive before this, or wait for another phase [roles]
 71: note: warpgroup 1 waits here
 $ sh mutant.sh 's/\( *\)T.barrier_wait(ready\[0\], k % 2)/\1if M > bx:\n    &/'
-63: error: warpgroup 0 waits here for ever: 128 of 128 arrivals of phase 0 are missing, and nobody is left who could arrive [roles]
+63: error: warpgroup 0 waits here for ever: 128 of 128 arrivals of phase 0 are missing, and nobody is left who could arrive; arrive before this, or wait for another phase [roles]
 71: note: warpgroup 1 waits here
 $ sh mutant.sh 's/\( *\)T.barrier_arrive(free\[0\])/\1T.barrier_wait(ready[1], k % 2)\n&/;/^ *T.wgmma_gemm(a\[0/{h;d};/T.barrier_arrive(free\[1\])/G'
 72: error: warpgroup 1 writes `a`, and no barrier lies between that and warpgroup 0, which reads it; arrive behind the one, and wait for that in front of the other [roles]
@@ -155,7 +155,7 @@ $ sh mutant.sh 's/\( *\)T.wgmma_gemm(a\[[01]/\1T.sync_threads(3, 128)\n&/;s/\( *
 $ sh mutant.sh 's/\( *\)T.wgmma_gemm(a\[1/\1T.sync_threads(0, 128)\n&/'
 63: error: barrier 0 is that of the whole block, and other roles do not come here; take 1 to 15 [roles]
 $ sh mutant.sh 's/k \/\/ 2 + 1/B[0, 0] > 0/'
-70: error: it is not proved that these roles make progress and do not overwrite what others read: the parity is not known before the kernel runs; with the compile option `unproved`
+70: error: it is not proved that these roles make progress and do not overwrite what others read: the parity is not known before the kernel runs; make it from the trips of a loop, 
 #! Trips from memory, each role's own: the mistake is found wherever there are many. (Without it all of that is proved.)
 $ cat > counted.py <<'END'
 > import tilelang.language as T
@@ -207,15 +207,15 @@ counted.py:12:14: roles: 4 workers make progress, see each hand-over once and ov
 $ for t in "cpu" "cuda --emulate"; do tilewright check counted.py --target $t --arg 'A=randint(4):f16[3,255,32]' --arg B=zeros:f32[3,64,64] --arg C=zeros:f32[3,64,64] --arg O=zeros:f32[3,256,64] --arg counts=arange:i32[3] | grep O:; done
 O: f32[3, 256, 64], max error 0: ok
 O: f32[3, 256, 64], max error 0: ok
-$ for line in 14 20 23 31 34 41; do sed ${line}d counted.py > mutant.py; tilewright emit mutant.py --target cuda 2>&1 >/dev/null | head -1 | sed 's/^mutant.py:\([0-9]*\):[0-9]*: /\1: /' | cut -c1-150; done
-33: error: warpgroup 2 waits here for ever: 128 of 128 arrivals of phase 1 are missing, and nobody is left who could arrive [roles]
-40: error: warpgroup 3 waits here for ever: 128 of 128 arrivals of phase 1 are missing, and nobody is left who could arrive [roles]
-24: error: warpgroup 1 writes `o`, and no barrier lies between that and warpgroup 0, which reads it; arrive behind the one, and wait for that in front
-40: error: warpgroup 3 waits here for ever: 128 of 128 arrivals of phase 1 are missing, and nobody is left who could arrive [roles]
-35: error: warpgroup 2 writes `o`, and no barrier lies between that and warpgroup 0, which reads it; arrive behind the one, and wait for that in front
-14: error: warpgroup 0 waits here for ever: 128 of 128 arrivals of phase 0 are missing, and nobody is left who could arrive [roles]
+$ for line in 14 20 23 31 34 41; do sed ${line}d counted.py > mutant.py; tilewright emit mutant.py --target cuda 2>&1 >/dev/null | head -1 | sed 's/^mutant.py:\([0-9]*\):[0-9]*: /\1: /' | cut -c1-250; done
+33: error: warpgroup 2 waits here for ever: 128 of 128 arrivals of phase 1 are missing, and nobody is left who could arrive; arrive before this, or wait for another phase [roles]
+40: error: warpgroup 3 waits here for ever: 128 of 128 arrivals of phase 1 are missing, and nobody is left who could arrive; arrive before this, or wait for another phase [roles]
+24: error: warpgroup 1 writes `o`, and no barrier lies between that and warpgroup 0, which reads it; arrive behind the one, and wait for that in front of the other [roles]
+40: error: warpgroup 3 waits here for ever: 128 of 128 arrivals of phase 1 are missing, and nobody is left who could arrive; arrive before this, or wait for another phase [roles]
+35: error: warpgroup 2 writes `o`, and no barrier lies between that and warpgroup 0, which reads it; arrive behind the one, and wait for that in front of the other [roles]
+14: error: warpgroup 0 waits here for ever: 128 of 128 arrivals of phase 0 are missing, and nobody is left who could arrive; arrive before this, or wait for another phase [roles]
 #! One that reads another number than the others: for some launches it is right, for others not.
 $ sed '40s/(counts\[bx\] & 3) + 1/counts[0] % 4 + 1/' counted.py > mutant.py; tilewright emit mutant.py --target cuda 2>&1 >/dev/null | head -1
-mutant.py:14:17: error: it is not proved that these roles make progress and do not overwrite what others read: where a number in `counts` is 1 and a number in `counts` is 0, warpgroup 0 waits here for ever: 128 of 128 arrivals of phase 0 are missing, and nobody is left who could arrive; with the compile option `unproved` on they run all the same [roles-unproved]
+mutant.py:14:17: error: it is not proved that these roles make progress and do not overwrite what others read: where a number in `counts` is 1 and a number in `counts` is 0, warpgroup 0 waits here for ever: 128 of 128 arrivals of phase 0 are missing, and nobody is left who could arrive; arrive before this, or wait for another phase; with the compile option `unproved` on they run all the same [roles-unproved]
 $ sed '40s/(counts\[bx\] & 3) + 1/counts[0] % 4 + 1/' counted.py > mutant.py; tilewright emit mutant.py --target cuda --set unproved=on 2>&1 >/dev/null | head -1 | cut -c1-120
 mutant.py:14:17: warning: it is not proved that these roles make progress and do not overwrite what others read: where a

@@ -46,7 +46,7 @@ static bool find_parts(Elide *e) {
     Op *spmd = work->first && work->first->code == OP_SPMD ? work->first : NULL;
     int64_t workers = 1;
     if (spmd && (!ir_const_int(e->k, spmd->operands[0], &workers) || workers >= MOST_PARTS - 1))
-        return merge_fail(m, spmd, "the number of its workers is not known");
+        return merge_fail(m, spmd, "the number of its workers is not known" FIX "make it a constant of at most 16");
     SharedBuffers copies = {0};
     if (spmd && !merge_shared(m, spmd, item_loop(spmd->regions[0], HAND_WAIT), &copies)) return false;
     e->parts[e->count++] = m->load->regions[0];
@@ -70,10 +70,13 @@ static bool find_parts(Elide *e) {
     if (m->store) e->parts[e->count++] = m->store->regions[0];
     for (int i = 0; i < e->count; i++) {
         e->loops[i] = item_loop(e->parts[i], i ? HAND_WAIT : HAND_ACQUIRE);
-        if (!e->loops[i]) return merge_fail(m, i ? m->compute : m->load, "it has no single loop over its items");
+        if (!e->loops[i])
+            return merge_fail(m, i ? m->compute : m->load, "it has no single loop over its items"
+                              FIX "write one loop that takes an item each trip");
         for (int o = 0; o < 3; o++)
             if (e->loops[i]->operands[o] != e->loops[0]->operands[o])
-                return merge_fail(m, e->loops[i], "load and compute run different items");
+                return merge_fail(m, e->loops[i], "load and compute run different items"
+                                  FIX "give their loops the same bounds");
     }
     return true;
 }

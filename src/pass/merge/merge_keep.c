@@ -50,7 +50,9 @@ static Ref make_bar(Keep *q, Builder *b, int64_t arrivals, int64_t bars) {
 static bool make_rings(Keep *q) {
     for (Op *op = q->k->body->first; op; op = op->next) {
         if (op->code != OP_RING) continue;
-        if (q->ring_count == MOST_RINGS) return merge_fail(q->m, op, "it has more than 8 rings");
+        if (q->ring_count == MOST_RINGS)
+            return merge_fail(q->m, op, "it has more than 8 rings"
+                              FIX "put blocks that are filled together into one ring");
         Kept *kept = &q->rings[q->ring_count++];
         const Type *type = ir_type(q->k, op->results[0]);
         Builder b = ir_builder_before(q->k, op);
@@ -60,7 +62,8 @@ static bool make_rings(Keep *q) {
         for (int f = 0; f < type->field_count; f++) {
             const Type *field = type->fields[f].type;
             int64_t extent[MAX_RANK] = {kept->slots};
-            if (field->rank == MAX_RANK) return merge_fail(q->m, op, "a field has too many dimensions");
+            if (field->rank == MAX_RANK)
+                return merge_fail(q->m, op, "a field has too many dimensions" FIX "give it one less");
             for (int d = 0; d < field->rank; d++) extent[1 + d] = field->extent[d];
             const Type *all = ty_buffer(q->k->module, field->elem, field->rank + 1, extent, SCOPE_SHARED);
             kept->fields[f] = ir_buffer(&b, all, type->fields[f].name);
@@ -156,7 +159,8 @@ static bool copy_control(Keep *q, Builder *b, const Op *op, unsigned moved) {
     Ref before[MOST_COUNTS];
     bool loop = op->code != OP_IF;
     int count = 0;
-    if (op->result_count > MERGE_MOST_VALUES) return merge_fail(q->m, op, "it passes more than 64 numbers");
+    if (op->result_count > MERGE_MOST_VALUES)
+        return merge_fail(q->m, op, "it passes more than 64 numbers" FIX "keep them in a shared tile");
     for (int i = 0; i < op->operand_count; i++) ir_operand(b, made, refmap_get(&q->map, op->operands[i]));
     for (int i = 0; i < op->result_count; i++) types[count++] = ir_type(k, op->results[i]);
     for (int i = 0; i < MOST_COUNTS; i++) {
@@ -217,7 +221,7 @@ static bool copy_op(Keep *q, Builder *b, const Op *op) {
         map_put_number(&q->gets, q->m->arena, op->results[0], (void *)op);
         read_field(q, b, op, op);
         return true;
-    case HAND_SKIP: return merge_fail(q->m, op, "it passes items by");
+    case HAND_SKIP: return merge_fail(q->m, op, "it passes items by" FIX "wait for every item, and release it");
     case HAND_NONE: break;
     }
     if (get)
@@ -269,7 +273,9 @@ static int64_t free_name(Keep *q) {
 bool merge_keep(Merge *m) {
     Keep q = {.m = m, .k = m->k};
     if (!merge_tasks_end(m)) return false;
-    if (m->workers > MOST_CONSUMERS) return merge_fail(m, m->compute, "it has more than 6 consumer warpgroups");
+    if (m->workers > MOST_CONSUMERS)
+        return merge_fail(m, m->compute, "it has more than 6 consumer warpgroups"
+                          FIX "use at most 6, each with more rows");
     if (!make_rings(&q)) return false;
     q.meeting = free_name(&q);
     Op *others[] = {m->load, m->store};

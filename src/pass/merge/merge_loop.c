@@ -89,8 +89,9 @@ bool merge_tasks_end(Merge *m) {
     bool never = (asks && fact_natural(m->k, compare->operands[0], NULL, NULL)) ||
                  (ir_const_int(m->k, go, &flag) && flag);
     if (never)
-        merge_fail(m, m->tasks, "num_iters never becomes negative, so its tasks never end");
+        merge_fail(m, m->tasks, "num_iters never becomes negative, so its tasks never end"
+                   FIX "set it to -1 where no task is left");
     else if (m->tasks->regions[1]->arg_count > MERGE_MOST_VALUES)
-        merge_fail(m, m->tasks, "it passes more than 64 numbers");
+        merge_fail(m, m->tasks, "it passes more than 64 numbers" FIX "keep them in a shared tile");
     return !m->failed;
 }

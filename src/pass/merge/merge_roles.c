@@ -175,8 +175,11 @@ static bool lay_out(Roles *r, Builder *b) {
         }
         if (!left) return true;
         if (meeting && meeting != r->workers)
-            return refuse(r, "some warpgroups meet at a barrier of the block that others never reach");
-        if (!lay_stretch(r, b, ends)) return refuse(r, "its warpgroups do not share one loop with one range");
+            return refuse(r, "some warpgroups meet at a barrier of the block that others never reach"
+                          FIX "let all of them reach it, or name a barrier for those that do");
+        if (!lay_stretch(r, b, ends))
+            return refuse(r, "its warpgroups do not share one loop with one range"
+                          FIX "give their loops the same bounds");
     }
 }
 
@@ -188,7 +191,7 @@ static bool order_workers(PassContext *cx, Kernel *k, bool quiet) {
         r.spmd->parent != k->body)
         return false;
     if (!ir_const_int(k, r.spmd->operands[0], &r.workers) || r.workers > MOST_WORKERS)
-        return refuse(&r, "it has too many warpgroups");
+        return refuse(&r, "it has too many warpgroups" FIX "use a smaller, constant number of them");
     r.before = ir_builder_before(k, r.spmd);
     r.common.arena = cx->scratch;
     r.by_worker = ARENA_ARRAY(cx->scratch, bool, k->values.count);

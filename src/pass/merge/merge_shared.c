@@ -132,7 +132,9 @@ bool merge_shared(Merge *m, const Op *spmd, const Op *items, SharedBuffers *copi
         ir_walk((Region *)work, note_access, &l);
         if (!l.stores) continue;
         if (l.tainted[l.buffer]) {
-            if (l.strange) return merge_fail(m, l.strange, "the workers exchange what is in this buffer");
+            if (l.strange)
+                return merge_fail(m, l.strange, "the workers exchange what is in this buffer"
+                                  FIX "give each worker a buffer of its own");
         } else if (!writes_first(&l, work, items)) {
             *VEC_PUSH(copies, m->arena) = op;
         }

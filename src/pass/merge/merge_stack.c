@@ -25,7 +25,8 @@ Ref merge_stack_same(Merge *m, Ref value) {
 static bool stack_number(Merge *m, const Op *op, Ref old, const Type *tile, Ref *out) {
     int64_t step, height = tile->rank ? tile->extent[0] : 1;
     Ref base = refmap_get(&m->map, old);
-    if (height == 1 || !merge_worker_step(m, old, &step)) return merge_fail(m, op, "it depends on the worker's number");
+    if (height == 1 || !merge_worker_step(m, old, &step))
+        return merge_fail(m, op, "it depends on the worker's number" FIX "let that number only pick rows");
     Ref row = ir_iota(&m->b, 0, height * m->workers);
     Ref worker = ir_binary(&m->b, OP_DIV, row, ir_int(&m->b, EL_I32, height));
     Elem elem = ir_type(m->k, old)->elem;
@@ -82,12 +83,14 @@ bool merge_plain(Merge *m, const Op *op) {
     }
     const Type *type = op->result_count ? ir_type(m->k, op->results[0]) : NULL;
     if (any && m->workers > 1) {
-        if (!is_row_wise(op)) return merge_fail(m, op, "it does not work row by row");
+        if (!is_row_wise(op))
+            return merge_fail(m, op, "it does not work row by row" FIX "let each row be computed from itself alone");
         for (int i = 0; i < op->operand_count; i++) {
             Ref old = op->operands[i];
             const Type *own = old ? ir_type(m->k, old) : NULL;
             bool right = op->code == OP_DOT && i == 1;
-            if (right && merge_is_stacked(m, made[i])) return merge_fail(m, op, "B must be the same for all workers");
+            if (right && merge_is_stacked(m, made[i]))
+                return merge_fail(m, op, "B must be the same for all workers" FIX "let only A differ by worker");
             if (!own || right || merge_is_stacked(m, made[i])) continue;
             bool spreads = own->rank && own->extent[0] == 1 && type->extent[0] != 1; /* one row for all rows */
             if (own->rank && !spreads)

@@ -33,9 +33,9 @@ static bool is_code(const Kernel *k, Ref r, Opcode code) {
 
 static bool refuse(Tasks *t, const Op *op) {
     return merge_fail(t->m, op,
-                      "common_setup must number its tasks as task_iter * gridDim.x + blockIdx.x, "
-                      "compare that with "
-                      "their number, and set num_iters to -1 where it is reached");
+                      "common_setup does not say how many tasks there are" FIX
+                      "number them as task_iter * gridDim.x + blockIdx.x, compare that with their number, and set "
+                      "num_iters to -1 where it is reached");
 }
 
 /* it * num_programs + program_id, in any order of operands */

@@ -109,7 +109,8 @@ static bool trace_view(Merge *m, const Op *op) {
         if (op->code == OP_PERMUTE)
             permute_view(op, v);
         else if (op->code == OP_RESHAPE ? !regroup(v, to->rank, to->extent) : !slice_view(m, op, v))
-            return merge_fail(m, op, "this part of the block is no whole row or column of its tiles");
+            return merge_fail(m, op, "this part of the block is no whole row or column of its tiles"
+                              FIX "take whole tiles");
     }
     map_put_number(&m->views, m->arena, op->results[0], v);
     return true;
@@ -178,12 +179,15 @@ static bool lies_across(Merge *m, const RingField *field, int dim) {
  * other, as the workers' tiles do; so where each turns its own, they lie side by side. */
 static bool lay_out(Merge *m, const Op *op, const View *view) {
     RingField *field = view->field;
-    if (view->rank != 2) return merge_fail(m, op, "a tile of a block must be used as rows and columns");
+    if (view->rank != 2)
+        return merge_fail(m, op, "a tile of a block must be used as rows and columns"
+                          FIX "reshape it to two dimensions");
     if (field->laid) return true;
     bool turned;
     View v = upright(view, &turned);
     DimList constant = fixed_dims(&v, FIXED_CONST, NULL), worker = fixed_dims(&v, FIXED_WORKER, NULL);
-    if (worker.count > 1) return merge_fail(m, op, "the worker's number picks the tile more than once");
+    if (worker.count > 1)
+        return merge_fail(m, op, "the worker's number picks the tile more than once" FIX "let it index one dimension");
     for (int i = 0; i < constant.count; i++) {
         DimList one = {1, {constant.dim[i]}};
         append(lies_across(m, field, constant.dim[i]) ? &field->cols : &field->rows, &one);
@@ -194,10 +198,12 @@ static bool lay_out(Merge *m, const Op *op, const View *view) {
     field->stacked = worker.count == 1;
     field->across = field->stacked && turned;
     if (field->stacked && (constant.count || field->type->extent[worker.dim[0]] != m->workers))
-        return merge_fail(m, op, "each of the %lld workers must use its own tile of the block", (long long)m->workers);
+        return merge_fail(m, op, "each of the %lld workers must use its own tile of the block"
+                          FIX "index the tiles by the worker's number", (long long)m->workers);
     int rank = field->type->rank;
     if (!ends_with(field, &field->rows, rank - 2) || !ends_with(field, &field->cols, rank - 1))
-        return merge_fail(m, op, "this part of the block is no whole row or column of its tiles");
+        return merge_fail(m, op, "this part of the block is no whole row or column of its tiles"
+                          FIX "take whole tiles");
     field->laid = true;
     return true;
 }
@@ -237,16 +243,19 @@ static bool lay_out_put(Merge *m, RingField *field, const Op *put) {
         bool constant = !at.count || ir_const_int(m->k, at.at[d], &offset);
         if (d >= outer) {
             if (!constant || offset || value->extent[d - outer] != whole->extent[d])
-                return merge_fail(m, put, "a block must be written in whole tiles");
+                return merge_fail(m, put, "a block must be written in whole tiles"
+                                  FIX "store a tile that is as large as the block's");
             v.dims[d - outer] = digit(field, d);
         } else if (whole->extent[d] == 1) {
             continue;
         } else if (constant) {
-            return merge_fail(m, put, "the tiles of a finish block must be written together: tile_view of all of them");
+            return merge_fail(m, put, "the tiles of a finish block must be written together"
+                              FIX "write a tile_view of all of them");
         } else if (at.at[d] == m->worker) {
             v.fixed[d] = FIXED_WORKER;
         } else {
-            return merge_fail(m, put, "only the worker's number may pick the tile that is written");
+            return merge_fail(m, put, "only the worker's number may pick the tile that is written"
+                              FIX "index it by that number alone");
         }
     }
     Ref source = op_operand(put, 1);
@@ -260,14 +269,17 @@ static bool lay_out_put(Merge *m, RingField *field, const Op *put) {
             for (int d = 0; d < v.rank; d++) back.dims[order->list.at[d]] = v.dims[d];
             v = back;
         } else if (!regroup(&v, before->rank, before->extent)) {
-            return merge_fail(m, put, "the tile is cut in a way that does not follow its rows and columns");
+            return merge_fail(m, put, "the tile is cut in a way that does not follow its rows and columns"
+                              FIX "cut it into whole rows or columns");
         }
         map_put_number(&m->derived, m->arena, op->results[0], NULL);
     }
     map_put_number(&m->derived, m->arena, UINT64_C(1) << 40 | op_operand(put, 1), (void *)(uintptr_t)source);
     bool turned;
     upright(&v, &turned);
-    if (turned) return merge_fail(m, put, "a tile must be put as it will lie in memory, not turned");
+    if (turned)
+        return merge_fail(m, put, "a tile must be put as it will lie in memory, not turned"
+                          FIX "put it as it is, and turn it where it is read");
     return lay_out(m, put, &v);
 }
 
@@ -293,7 +305,9 @@ static bool scan_work(Merge *m, const Region *region) {
         }
         if (op->code == OP_PUT) {
             RingField *field = merge_field(m, op);
-            if (field->puts.count) return merge_fail(m, op, "a field of the finish block must be written once");
+            if (field->puts.count)
+                return merge_fail(m, op, "a field of the finish block must be written once"
+                                  FIX "combine what is written in registers first");
             *VEC_PUSH(&field->puts, m->arena) = op;
             if (!lay_out_put(m, field, op)) return false;
         }

@@ -121,7 +121,8 @@ static const Op *check_boxes(Merge *m, const RingField *field) {
         for (int d = 0; d < outer && put->list_count[0]; d++) {
             int64_t at;
             if (!ir_const_int(m->k, op_list(put, 0).at[d], &at)) {
-                merge_fail(m, put, "the tile that is loaded must be picked by a constant index");
+                merge_fail(m, put, "the tile that is loaded must be picked by a constant index"
+                           FIX "write a load for each tile");
                 return NULL;
             }
             first = first && at == 0;
@@ -134,7 +135,8 @@ static const Op *check_boxes(Merge *m, const RingField *field) {
         const Op *base = ir_value(m->k, op_operand(origin, 1))->op;
         if (!load || !base || load->code != OP_TLOAD || base->code != OP_TLOAD ||
             load->operands[0] != base->operands[0] || op_operand(load, 1) || box_is_indexed(m->k, load)) {
-            merge_fail(m, put, "a field of the input block must be filled by plain loads from one global");
+            merge_fail(m, put, "a field of the input block must be filled by plain loads from one global"
+                       FIX "load all its tiles from the same one, without masks");
             return NULL;
         }
         RefList to = op_list(load, 0), from = op_list(base, 0);
@@ -151,9 +153,9 @@ static const Op *check_boxes(Merge *m, const RingField *field) {
         for (int d = 0; d < to.count - 2; d++) beside = beside && differ_by(m, from.at[d], to.at[d], 0);
         if (!beside || seen[index]) {
             merge_fail(m, load,
-                       seen[index] ? "this tile of the input block is loaded twice"
+                       seen[index] ? "this tile of the input block is loaded twice" FIX "load each tile once"
                                    : "the tiles of field `%s` do not lie side by side in memory as "
-                                     "they do in the block",
+                                     "they do in the block" FIX "number them as they lie there",
                        field->name);
             return NULL;
         }
@@ -162,7 +164,8 @@ static const Op *check_boxes(Merge *m, const RingField *field) {
     if (!origin || (int64_t)field->puts.count != wanted) {
         const Op *where = origin ? origin : m->load;
         m->wrong = true;
-        merge_fail(m, where, "field `%s` of the input block has %lld tiles, %lld of them are loaded", field->name,
+        merge_fail(m, where, "field `%s` of the input block has %lld tiles, %lld of them are loaded"
+                   FIX "load each of them once", field->name,
                    (long long)wanted, (long long)field->puts.count);
         return NULL;
     }
@@ -180,7 +183,8 @@ static bool load_item(Merge *m, const Region *body) {
         case OP_TLOAD: break;
         default:
             if (!op_has(op->code, TRAIT_PURE) || op->region_count)
-                return merge_fail(m, op, "the load callback may only compute coordinates and load");
+                return merge_fail(m, op, "the load callback may only compute coordinates and load"
+                                  FIX "compute the rest in the consumer");
             ir_clone(&m->b, op, &m->map);
         }
     }
@@ -218,14 +222,17 @@ bool merge_value_of(Merge *m, const Op *user, Ref old, Ref *out) {
     const View *view = merge_view(m, old);
     if (!view) {
         if (ref_is_value(old) && map_find_number(&m->derived, old))
-            return merge_fail(m, user, "a tile that was cut up can only be put into a block");
+            return merge_fail(m, user, "a tile that was cut up can only be put into a block"
+                              FIX "compute with the whole tile");
         *out = refmap_get(&m->map, old);
         return true;
     }
     FieldBox box;
-    if (!view->field->value) return merge_fail(m, user, "field `%s` is used before it is filled", view->field->name);
+    if (!view->field->value)
+        return merge_fail(m, user, "field `%s` is used before it is filled" FIX "load it first", view->field->name);
     if (!merge_place(m, view, &box))
-        return merge_fail(m, user, "field `%s` is used in two ways that do not fit together", view->field->name);
+        return merge_fail(m, user, "field `%s` is used in two ways that do not fit together"
+                          FIX "give each use a field of its own", view->field->name);
     const Type *whole = ir_type(m->k, view->field->value);
     *out = view->field->value;
     if (box.rows != whole->extent[0] || box.cols != whole->extent[1]) {
@@ -245,14 +252,16 @@ static bool merge_buffer(Merge *m, const Op *op) {
         return true;
     }
     Ref buffer = refmap_get(&m->map, op->operands[0]), zero = ir_int(&m->b, EL_I32, 0), value;
-    if (buffer == op->operands[0]) return merge_fail(m, op, "the workers share this buffer");
+    if (buffer == op->operands[0])
+        return merge_fail(m, op, "the workers share this buffer" FIX "give each worker a buffer of its own");
     const Type *whole = ir_type(m->k, op->operands[0]);
     const Type *part = op->code == OP_BLOAD ? ir_type(m->k, op->results[0]) : ir_type(m->k, op_operand(op, 1));
     int64_t offset = 0;
     for (int d = 0; d < whole->rank; d++)
         if (part->rank != whole->rank || part->extent[d] != whole->extent[d] ||
             !ir_const_int(m->k, op_list(op, 0).at[d], &offset) || offset)
-            return merge_fail(m, op, "only whole tiles of a worker's buffer can be merged");
+            return merge_fail(m, op, "only whole tiles of a worker's buffer can be merged"
+                              FIX "index it by whole tiles");
     Ref at[MAX_RANK];
     for (int d = 0; d < whole->rank; d++) at[d] = zero;
     if (op->code == OP_BLOAD) {
@@ -267,11 +276,13 @@ static bool merge_buffer(Merge *m, const Op *op) {
 
 /* Offsets of a box that every worker has for itself, as the one box of all: rows step by the height of a worker's. */
 static bool box_offsets(Merge *m, const Op *op, RefList at, int64_t height, Ref *out) {
-    if (box_is_indexed(m->k, op)) return merge_fail(m, op, "what index vectors choose cannot be merged");
+    if (box_is_indexed(m->k, op))
+        return merge_fail(m, op, "what index vectors choose cannot be merged" FIX "take a box of neighbours");
     for (int d = 0; d < at.count; d++) {
         int64_t step;
         if (!merge_worker_step(m, at.at[d], &step) || step != (d == at.count - 2 ? height : 0))
-            return merge_fail(m, op, "the boxes of the workers do not lie above each other");
+            return merge_fail(m, op, "the boxes of the workers do not lie above each other"
+                              FIX "let the worker's number pick rows that follow each other");
         out[d] = refmap_get(&m->map, at.at[d]);
     }
     return true;
@@ -340,19 +351,22 @@ static bool store_together(Merge *m, const Op *op, const View *view) {
 
 static bool merge_store(Merge *m, const Op *op) {
     if (map_find_number(&m->done, (uintptr_t)op)) return true;
-    if (op_operand(op, 2)) return merge_fail(m, op, "masked stores cannot be merged");
+    if (op_operand(op, 2)) return merge_fail(m, op, "masked stores cannot be merged" FIX "store whole tiles");
     bool own = m->workers == 1;
     RefList places = op_list(op, 0);
     for (int d = 0; d < places.count; d++) own = own || (ref_is_value(places.at[d]) && m->by_worker[places.at[d]]);
     m->wrong = m->wrong || !own;
-    if (!own) return merge_fail(m, op, "every worker stores the same box: they would overwrite each other");
+    if (!own)
+        return merge_fail(m, op, "every worker stores the same box: they would overwrite each other"
+                          FIX "add the worker's number to the box's row");
     const View *view = merge_view(m, op_operand(op, 1));
     if (view && view->field->value && !view->field->across && store_together(m, op, view)) return true;
     Ref value, offsets[MAX_RANK];
     if (m->failed || !merge_value_of(m, op, op_operand(op, 1), &value)) return false;
     bool stacked = merge_is_stacked(m, value);
     int64_t height = ir_type(m->k, op_operand(op, 1))->extent[0];
-    if (!stacked && m->workers > 1) return merge_fail(m, op, "every worker stores the same box");
+    if (!stacked && m->workers > 1)
+        return merge_fail(m, op, "every worker stores the same box" FIX "add the worker's number to its row");
     if (!box_offsets(m, op, op_list(op, 0), m->workers > 1 ? height : 0, offsets)) return false;
     ir_tstore(&m->b, refmap_get(&m->map, op->operands[0]), offsets, value, REF_NONE);
     return true;
@@ -363,7 +377,8 @@ static bool merge_load(Merge *m, const Op *op) {
     RefList at = op_list(op, 0);
     bool own = false;
     for (int d = 0; d < at.count; d++) own = own || (ref_is_value(at.at[d]) && m->by_worker[at.at[d]]);
-    if (op_operand(op, 2) || box->rank < 2) return merge_fail(m, op, "only plain loads of tiles can be merged");
+    if (op_operand(op, 2) || box->rank < 2)
+        return merge_fail(m, op, "only plain loads of tiles can be merged" FIX "load whole tiles without masks");
     Ref offsets[MAX_RANK];
     if (!box_offsets(m, op, at, own ? box->extent[box->rank - 2] : 0, offsets)) return false;
     const Type *type = own ? merge_stacked_type(m, box) : box;
@@ -390,13 +405,13 @@ static bool merge_for(Merge *m, const Op *op) {
     bool items = is_item_loop(m, op, &ring);
     const Op *producer = items ? m->load_loop : NULL;
     if (items && (!producer || memcmp(producer->operands, op->operands, 3 * sizeof(Ref)) != 0))
-        return merge_fail(m, op, "load and compute must run the same items");
+        return merge_fail(m, op, "load and compute must run the same items" FIX "give their loops the same bounds");
     Kernel *k = m->k;
     Op *loop = ir_begin(&m->b, OP_FOR);
     const Op *parts[2] = {op, producer};
     for (int i = 0; i < 3; i++) {
         if (ref_is_value(op->operands[i]) && m->by_worker[op->operands[i]])
-            return merge_fail(m, op, "its bounds depend on the worker's number");
+            return merge_fail(m, op, "its bounds depend on the worker's number" FIX "give all workers the same bounds");
         ir_operand(&m->b, loop, refmap_get(&m->map, op->operands[i]));
     }
     Region *region = ir_region(&m->b, loop);
@@ -429,7 +444,8 @@ static bool merge_for(Merge *m, const Op *op) {
     }
     for (size_t i = 0; i < yields.count; i++)
         if (ir_type(k, yields.at[i]) != types.at[i])
-            return merge_fail(m, op, "a carried tile is one worker's at first and all workers' later");
+            return merge_fail(m, op, "a carried tile is one worker's at first and all workers' later"
+                              FIX "begin it with a tile that each worker has");
     ir_yield(&m->b, yields.at, (int)yields.count);
     m->b = outer;
     ir_end_results(&m->b, loop, (int)types.count, types.at);
@@ -444,7 +460,7 @@ static bool merge_put(Merge *m, const Op *op) {
     Ref source = entry ? (Ref)(uintptr_t)entry->value : op_operand(op, 1);
     if (!merge_value_of(m, op, source, &field->value)) return false;
     if (merge_is_stacked(m, field->value) != field->stacked && m->workers > 1)
-        return merge_fail(m, op, "each worker must put a tile of its own");
+        return merge_fail(m, op, "each worker must put a tile of its own" FIX "index the field by the worker's number");
     return true;
 }
 
@@ -476,7 +492,8 @@ static bool merge_op(Merge *m, const Op *op) {
     default: break;
     }
     bool pure = op_has(op->code, TRAIT_PURE) && !op->region_count;
-    if (!pure) return merge_fail(m, op, "it cannot be merged over the workers");
+    if (!pure)
+        return merge_fail(m, op, "it cannot be merged over the workers" FIX "write it once, outside of the workers");
     bool scalar = op->result_count == 1 && ir_type(m->k, op->results[0])->rank == 0;
     for (int i = 0; i < op->operand_count; i++) scalar = scalar && ir_type(m->k, op->operands[i])->rank == 0;
     if (!scalar) return merge_plain(m, op);
@@ -504,7 +521,8 @@ static void mark_worker(Op *op, void *user) {
 static bool find_roles(Merge *m) {
     for (Op *op = m->tasks->regions[1]->first; op; op = op->next) {
         if (op->code == OP_YIELD) break;
-        if (op->code != OP_ROLE) return merge_fail(m, op, "only roles may stand in a template's tasks");
+        if (op->code != OP_ROLE)
+            return merge_fail(m, op, "only roles may stand in a template's tasks" FIX "move it into a role");
         if (role_name(op) == ROLE_LOAD && !m->load)
             m->load = op;
         else if (role_name(op) == ROLE_COMPUTE && !m->compute)
@@ -512,15 +530,17 @@ static bool find_roles(Merge *m) {
         else if (role_name(op) == ROLE_STORE && !m->store)
             m->store = op;
         else
-            return merge_fail(m, op, "a template has one role of each name");
+            return merge_fail(m, op, "a template has one role of each name" FIX "join those of the same name");
     }
-    if (!m->load || !m->compute) return merge_fail(m, m->tasks, "a template has a load and a compute role");
+    if (!m->load || !m->compute)
+        return merge_fail(m, m->tasks, "a template has a load and a compute role" FIX "write both");
     m->workers = 1;
     m->work = m->compute->regions[0];
     const Op *spmd = m->work->first;
     if (spmd && spmd->code == OP_SPMD) {
         if (spmd->next != m->work->last || !ir_const_int(m->k, spmd->operands[0], &m->workers))
-            return merge_fail(m, spmd, "the workers must be all there is in the role");
+            return merge_fail(m, spmd, "the workers must be all there is in the role"
+                              FIX "move what stands beside them into them");
         m->work = spmd->regions[0];
         m->worker = m->work->args[0];
         m->by_worker[m->worker] = true;
@@ -540,10 +560,12 @@ static bool begin_load(Merge *m) {
             continue;
         }
         if (!op_has(op->code, TRAIT_PURE) || op->region_count || m->load_loop)
-            return merge_fail(m, op, "the producer may only compute coordinates and load");
+            return merge_fail(m, op, "the producer may only compute coordinates and load"
+                              FIX "compute the rest in the consumer");
         ir_clone(&m->b, op, &m->map);
     }
-    return m->load_loop ? true : merge_fail(m, m->load, "the load role has no items");
+    return m->load_loop ? true : merge_fail(m, m->load, "the load role has no items"
+                                            FIX "write a loop that loads them");
 }
 
 static bool begin_merge(Merge *m, PassContext *cx, Kernel *k) {
@@ -598,8 +620,9 @@ bool pass_merge(PassContext *cx, Kernel *k) {
     }
     const KernelCopy *copy = ir_keep(k);
     Region *grid = k->grid;
-    bool good = find_roles(&m) && (!cx->options.written || merge_fail(&m, m.tasks, "option `written` asks for it")) &&
-                (!m.store || merge_fail(&m, m.store, "it stores through a ring"));
+    bool good = find_roles(&m) && (!cx->options.written || merge_fail(&m, m.tasks, "option `written` asks for it"
+                                                                      FIX "leave it out")) &&
+                (!m.store || merge_fail(&m, m.store, "it stores through a ring" FIX "store from the consumer"));
     good = good && merge_find_fields(&m) && merge_tasks(&m) && begin_load(&m) && merge_region(&m, m.work);
     if (good) {
         pass_find(cx, m.tasks->range, FIND_MERGED, (long long)m.workers);
