@@ -184,3 +184,12 @@ add.py:6:1: error: target cuda takes a kernel in schedule form, `add_kernel` is 
     6 | def add_kernel(
       | ^~~~~~~~~~~~~~~
 1
+#! launch.cuh asks for all that was taken for granted: every value of a requirement, and of two bounds of one value the higher.
+$ tilewright emit $ROOT/kernels/triton/matmul.py --target cuda --arg 'a_ptr=*f16' --arg 'b_ptr=*f16' --arg 'c_ptr=*f16' --arg M=i32 --arg N=i32 --arg K=i32 --arg stride_am=i32 --arg stride_ak=i32 --arg stride_bk=i32 --arg stride_bn=i32 --arg stride_cm=i32 --arg stride_cn=i32 --arg BM=128 --arg BN=128 --arg BK=64 -o mm >/dev/null; grep -o '((\(stride_.[kn]\|[MNK]\)) [^%]*) return' mm/launch.cuh | sort
+((K) < 1LL) return
+((M) < 1LL) return
+((N) < 1LL) return
+((stride_ak) != 1LL) return
+((stride_bk) < 1LL) return
+((stride_bn) != 1LL) return
+((stride_cn) != 1LL) return

@@ -414,10 +414,9 @@ static tw_status check_range(const tw_kernel *k, const tw_launch_options *how, L
     if (how->first < 0 || how->programs < 0 || call->programs > all || how->first > all - call->programs)
         if (how->first || how->programs)
             return context_fail(k->context, TW_ERROR_ARGUMENT,
-                                "programs %lld .. %lld of kernel `%s`: its grid has %lld, from 0 on; `programs` says "
+                                "%lld programs from %lld on of kernel `%s`: its grid has %lld, from 0 on; `programs` says "
                                 "how many run from `first` on",
-                                (long long)how->first, (long long)how->first + (long long)how->programs - 1, k->name,
-                                (long long)all);
+                                (long long)call->programs, (long long)how->first, k->name, (long long)all);
     return TW_OK;
 }
 

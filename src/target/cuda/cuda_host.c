@@ -93,20 +93,33 @@ static void add_parameters(Host *h) {
     text_add(&h->t, "dim3 grid, cudaStream_t stream = 0");
 }
 
-/* What the compiler took for granted; a launch for which it does not hold is refused. */
+/* Is more than `least` of the value required elsewhere? */
+static bool is_weaker(const Kernel *k, Ref value, int64_t least) {
+    for (const Op *op = k->body->first; op; op = op->next)
+        for (int i = 0; op->code == OP_REQUIRE && i < op->operand_count; i++)
+            if (op->operands[i] == value && op_attr(op, AT_LEAST) && op_int(op, AT_LEAST, 0) > least) return true;
+    return false;
+}
+
+/* What the compiler took for granted, each value in a line of its own; a launch for which it does not hold is
+ * refused. */
 static void add_requires(Host *h) {
     for (const Op *op = h->k->body->first; op; op = op->next) {
         if (op->code != OP_REQUIRE) continue;
         int64_t multiple = op_int(op, AT_ALIGN, op_int(op, AT_MULT, 0));
         bool least = op_attr(op, AT_LEAST), equal = op_attr(op, AT_EQ);
         if (!multiple && !least && !equal) continue; /* arrays that do not overlap: said above the function */
-        text_add(&h->t, "    if ((");
-        add_number(h, op->operands[0]);
-        if (multiple)
-            text_add(&h->t, ") %% %lld != 0", (long long)multiple);
-        else
-            text_add(&h->t, ") %s %lldLL", least ? "<" : "!=", (long long)op_int(op, least ? AT_LEAST : AT_EQ, 0));
-        text_add(&h->t, ") return cudaErrorInvalidValue;\n");
+        int64_t number = op_int(op, least ? AT_LEAST : AT_EQ, 0);
+        for (int i = 0; i < op->operand_count; i++) {
+            if (least && is_weaker(h->k, op->operands[i], number)) continue;
+            text_add(&h->t, "    if ((");
+            add_number(h, op->operands[i]);
+            if (multiple)
+                text_add(&h->t, ") %% %lld != 0", (long long)multiple);
+            else
+                text_add(&h->t, ") %s %lldLL", least ? "<" : "!=", (long long)number);
+            text_add(&h->t, ") return cudaErrorInvalidValue;\n");
+        }
     }
 }
 

@@ -16,7 +16,6 @@ static inline cudaError_t attention_kernel_launch(bf16 *q_ptr, bf16 *k_ptr, bf16
     if ((stride_h) % 8 != 0) return cudaErrorInvalidValue;
     if ((stride_h) < 1LL) return cudaErrorInvalidValue;
     if (((i64)q_ptr) % 16 != 0) return cudaErrorInvalidValue;
-    if ((N) < 0LL) return cudaErrorInvalidValue;
     TensorMap map_o_ptr;
     {
         const cuuint64_t dims[] = {2147483647, (cuuint64_t)(N), 2147483647};
