@@ -96,6 +96,7 @@ void json_text(Json *j, const char *text); /* NULL: null */
 void json_integer(Json *j, int64_t number);
 void json_number(Json *j, double number); /* null where JSON has none */
 void json_bool(Json *j, bool value);
+void json_null(Json *j);
 void json_raw(Json *j, const char *from, const char *to); /* that is JSON, with its key if it has one */
 void json_shape(Json *j, const tw_buffer *b); /* its dtype and shape, as keys of an object */
 void json_remark(FILE *out, const char *severity, const char *text, const char *fix);

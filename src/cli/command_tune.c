@@ -11,6 +11,7 @@
 #include "cli/cli.h"
 
 #include <math.h>
+#include <signal.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
@@ -34,6 +35,16 @@ typedef struct Tuning {
     bool shown;        /* how far it is, on a terminal */
     Candidate **order; /* those that the cost model likes best come first */
 } Tuning;
+
+/* Ctrl-C ends the search, once something has been timed: the best so far is the answer. */
+static volatile sig_atomic_t interrupted;
+
+static void on_interrupt(int number) {
+    if (interrupted) signal(number, SIG_DFL), raise(number); /* it does not come to an end by itself */
+    interrupted = 1;
+}
+
+static bool is_over(double end) { return interrupted || seconds_now() >= end; }
 
 /* --- candidates --- */
 
@@ -194,7 +205,7 @@ static void for_all(Tuning *t, ChildWork *work, Candidate **at, size_t count, do
     long processors = sysconf(_SC_NPROCESSORS_ONLN);
     size_t next = 0, running = 0, most = processors > 0 ? (size_t)processors : 1;
     for (; next < count || running;) {
-        bool late = seconds_now() >= end;
+        bool late = is_over(end);
         while (!late && next < count && running < most) {
             Options own = with_candidate(t->o, at[next]);
             running += child_start(&at[next]->child, work, &own, &at[next]->outcome);
@@ -242,7 +253,13 @@ static void time_candidate(Tuning *t, Candidate *c) {
     bool started = child_start(&c->child, time_it, &own, &c->outcome);
     free_candidate(&own);
     if (!started) return;
-    child_ended(&c->child, true);
+    enum { MICROSECONDS = 2000 };
+    while (!child_ended(&c->child, false) && !interrupted) usleep(MICROSECONDS);
+    if (interrupted) {
+        if (c->child.pid) child_stop(&c->child), child_ended(&c->child, true);
+        child_drop(&c->child);
+        return;
+    }
     take(t, c);
     if (c->failed) return;
     t->timed++;
@@ -257,14 +274,14 @@ static void search(Tuning *t) {
     qsort(t->order, t->count, sizeof(Candidate *), by_prediction);
     long processors = sysconf(_SC_NPROCESSORS_ONLN);
     size_t first = processors < 1 ? 1 : processors > ROUND ? ROUND : (size_t)processors, round = first;
-    for (size_t from = 0; from < t->count && (!t->best || seconds_now() < t->end); from += round) {
+    for (size_t from = 0; from < t->count && !interrupted && (!t->best || !is_over(t->end)); from += round) {
         Candidate *some[ROUND];
         size_t count = 0;
         round = t->best ? ROUND : first;
         for (size_t i = from; i < t->count && i < from + round; i++)
             if (!t->order[i]->failed) t->order[i]->built = false, some[count++] = t->order[i];
         for_all(t, build, some, count, t->best ? t->end : INFINITY);
-        for (size_t i = 0; i < count && (!t->best || seconds_now() < t->end); i++) {
+        for (size_t i = 0; i < count && !interrupted && (!t->best || !is_over(t->end)); i++) {
             if (some[i]->built) time_candidate(t, some[i]);
             show(t);
         }
@@ -347,7 +364,11 @@ static void json_answer(const Tuning *t, const char *kernel) {
     json_open(&j, '{');
     json_key(&j, "kernel"), json_text(&j, kernel);
     json_key(&j, "target"), json_text(&j, t->o->target);
-    json_key(&j, "best"), json_integer(&j, t->best - t->at);
+    json_key(&j, "best");
+    if (t->best)
+        json_integer(&j, t->best - t->at);
+    else
+        json_null(&j);
     json_key(&j, "candidates");
     json_open(&j, '[');
     for (size_t i = 0; i < t->count; i++) {
@@ -371,10 +392,17 @@ int command_tune(const Options *o) {
     t.shown = isatty(2) && !o->json;
     char *kernel = NULL;
     int status = list_candidates(&t, &kernel);
+    struct sigaction stop = {.sa_handler = on_interrupt}, before = {.sa_handler = SIG_IGN};
+    sigemptyset(&stop.sa_mask);
+    bool heard = sigaction(SIGINT, NULL, &before) == 0 && before.sa_handler != SIG_IGN;
+    if (heard) sigaction(SIGINT, &stop, NULL);
     if (!status) search(&t);
     if (t.shown) fputs("\r\033[K", stderr);
-    if (!status && !t.best) status = fail_all(&t);
-    if (!status && o->json)
+    if (heard) signal(SIGINT, SIG_DFL);
+    if (interrupted && !t.best) raise(SIGINT);
+    bool tried = !status;
+    if (tried && !t.best) status = fail_all(&t);
+    if (tried && o->json)
         json_answer(&t, kernel);
     else if (!status)
         print_answer(&t);

@@ -50,6 +50,11 @@ void json_number(Json *j, double number) {
         fputs("null", j->out);
 }
 
+void json_null(Json *j) {
+    separate(j);
+    fputs("null", j->out);
+}
+
 void json_bool(Json *j, bool value) {
     separate(j);
     fputs(value ? "true" : "false", j->out);

@@ -79,10 +79,31 @@ $ tilewright tune hang.py --arg 'x_ptr=ones:f32[n]' --arg 'y_ptr=zeros:f32[n]' -
       failed     BLOCK=64: error: stopped: a launch took longer than # s
       failed     BLOCK=128: ...
 1 of 3 timed, 2 failed; the best: --arg BLOCK=256
-$ tilewright tune hang.py --arg 'x_ptr=ones:f32[n]' --arg 'y_ptr=zeros:f32[n]' --arg n=1000 --grid 'cdiv(n, BLOCK)' --try BLOCK=64,128 --seconds 2 --json > out 2> err; echo $?; wc -c < out; python3 -c 'import json; print([json.loads(line)["severity"] for line in open("err")])'
+$ tilewright tune hang.py --arg 'x_ptr=ones:f32[n]' --arg 'y_ptr=zeros:f32[n]' --arg n=1000 --grid 'cdiv(n, BLOCK)' --try BLOCK=64,128 --seconds 2 --json > out 2> err; echo $?; python3 -c 'import json; a = json.load(open("out")); print(a["best"], [(c["values"], c["failed"], len(c["messages"])) for c in a["candidates"]], [json.loads(line)["severity"] for line in open("err")])'
 1
-0
-['error', 'error']
+None [({'BLOCK': '64'}, True, 1), ({'BLOCK': '128'}, True, 1)] ['error', 'error']
+#! Ctrl-C, once one is timed and another one hangs: the best so far is the answer, and is kept.
+$ cat > interrupt.py <<'END'
+> import os, pty, sys
+> child, terminal = pty.fork()
+> if not child:
+>     os.execvp(sys.argv[1], sys.argv[1:])
+> seen, pressed = b"", False
+> while True:
+>     try:
+>         more = os.read(terminal, 4096)
+>     except OSError:
+>         more = b""
+>     if not more:
+>         break
+>     seen += more
+>     if b"1 of 2 timed" in seen and not pressed:
+>         pressed = os.write(terminal, bytes([3]))
+> print(os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]), seen.decode().split("; ")[-1].strip())
+> END
+$ python3 interrupt.py tilewright tune hang.py --arg 'x_ptr=ones:f32[n]' --arg 'y_ptr=zeros:f32[n]' --arg n=1000 --grid 'cdiv(n, BLOCK)' --try BLOCK=64,256 --seconds 50 -o best.json && grep -o '"BLOCK": [0-9]*' best.json
+0 the best: --arg BLOCK=256
+"BLOCK": 256
 #! The cost model says what to try first: few programs for many.
 $ tilewright tune scale.py --arg x=ones:f32[n] --arg n=1000000 --grid 'cdiv(n, BLOCK)' --try BLOCK=16,2048,128 --seconds 0.001 --json | python3 -c 'import json, sys; a = json.load(sys.stdin); print(len(a["candidates"]), sum("least_us" in c for c in a["candidates"]))'
 3 1
