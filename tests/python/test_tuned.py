@@ -193,6 +193,20 @@ def test_pin_and_export(tmp_path, monkeypatch):
         pass
 
 
+def test_what_cannot_be_pinned(tmp_path, monkeypatch):
+    path = tmp_path / "tuned.json"
+    kernel = make(blocks(16, 32), [[1, 1, 1], [2, 2, 2]])
+    for text in ("", "[]", "{}", '{"kernels": 3}'):
+        path.write_text(text)
+        with pytest.raises(ValueError, match="tuned.json is no file of choices"):
+            kernel.pin(path)
+    path.write_text('{"kernels": {"other.kernel": []}}')
+    with pytest.raises(ValueError, match="tuned.json has no choice for `test_tuned.make.<locals>.kernel`; tune it"):
+        kernel.pin(path)
+    monkeypatch.setenv("TILEWRIGHT_TUNED", str(path))  # of a program's kernels some may be there
+    assert launch(make(blocks(16, 32), [[1, 1, 1], [2, 2, 2]])) == 16
+
+
 def test_choices_of_the_command_line(tmp_path):
     rows = [{"key": None, "target": target, "values": {"BLOCK": block}, "options": {"num_warps": 2}, "us": 1.5}
             for target, block in (("cuda:sm_90a", 64), ("cpu", 8))]

@@ -414,8 +414,8 @@ static tw_status check_range(const tw_kernel *k, const tw_launch_options *how, L
     if (how->first < 0 || how->programs < 0 || call->programs > all || how->first > all - call->programs)
         if (how->first || how->programs)
             return context_fail(k->context, TW_ERROR_ARGUMENT,
-                                "%lld programs from %lld on of kernel `%s`: its grid has %lld, from 0 on; `programs` says "
-                                "how many run from `first` on",
+                                "%lld programs from %lld on of kernel `%s`: its grid has %lld, from 0 on; `programs` "
+                                "says how many run from `first` on",
                                 (long long)call->programs, (long long)how->first, k->name, (long long)all);
     return TW_OK;
 }

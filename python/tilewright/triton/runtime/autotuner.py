@@ -109,7 +109,7 @@ class Autotuner(_native.Tuner, KernelInterface):
         self._place = f"{file}.{self.__qualname__}"
         tuned = os.environ.get("TILEWRIGHT_TUNED")
         if tuned:
-            self.pin(tuned)
+            self._pin_rows(tuning.rows_of(tuned, self._place))
 
     def __reduce__(self):
         return reference.reduce(self)
@@ -271,21 +271,23 @@ class Autotuner(_native.Tuner, KernelInterface):
                 self._pinned.clear()  # the last word is that of all keys
             self._pinned[tuning.key_text(key) if key is not None else None] = wanted
         else:
-            content = choice
-            if not isinstance(choice, dict):
-                with open(choice) as file:
-                    content = json.load(file)
-            for row in content["kernels"].get(self._place, ()):
-                if "values" in row:  # `tilewright tune` wrote it, for all keys
-                    self._pinned["target", row["target"].split(":")[0]] = self._tuned(row)
-                    continue
-                config = self._by_text(row["config"])
-                if config is None:
-                    raise ValueError(f"`{self.__name__}` has no configuration {row['config']} any more; tune it again")
-                self._pinned[row["key"]] = config
+            rows = tuning.rows_of(choice, self._place)
+            if not rows:
+                raise ValueError(f"{'what is pinned' if isinstance(choice, dict) else choice} has no choice for `{self._place}`; tune it")
+            self._pin_rows(rows)
         with self._lock:
             self.cache.clear()
             self.forget()
+
+    def _pin_rows(self, rows):
+        for row in rows:
+            if "values" in row:  # `tilewright tune` wrote it, for all keys
+                self._pinned["target", row["target"].split(":")[0]] = self._tuned(row)
+                continue
+            config = self._by_text(row["config"])
+            if config is None:
+                raise ValueError(f"`{self.__name__}` has no configuration {row['config']} any more; tune it again")
+            self._pinned[row["key"]] = config
 
     def _tuned(self, row):
         foreign = [name for name in row["options"] if name not in ("num_warps", "num_stages", "maxnreg")]

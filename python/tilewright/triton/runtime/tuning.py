@@ -20,6 +20,21 @@ from ... import _native
 from . import cache
 
 
+def rows_of(choices, place):
+    """The choices for the kernel at that place: of a file, or of what it holds."""
+    name, content = "what is pinned", choices
+    if not isinstance(choices, dict):
+        name = os.fspath(choices)
+        with open(choices) as file:
+            try:
+                content = json.load(file)
+            except ValueError:
+                content = None
+    if not isinstance(content, dict) or not isinstance(content.get("kernels"), dict):
+        raise ValueError(f'{name} is no file of choices: an object with "kernels" is expected, as `tilewright tune -o` and export() write it')
+    return content["kernels"].get(place, ())
+
+
 def workers():
     """How many compiles run side by side."""
     wish = os.environ.get("TILEWRIGHT_COMPILE_THREADS")
