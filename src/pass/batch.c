@@ -56,9 +56,10 @@ static bool *field_of(Batch *x, const Op *op) {
     return &x->fields[i][hand_field(op)];
 }
 
+/* A field with rows takes a value without them, too: the same for all (change_op). */
 static void join_field(Batch *x, const Op *op, Ref value) {
     bool *field = field_of(x, op);
-    if (*field) mark(x, value);
+    if (*field && op->code == OP_GET) mark(x, value);
     if (has_rows(x, value) && !*field) *field = x->changed = true;
 }
 

@@ -278,7 +278,10 @@ static int64_t own_count(const Join *x, Ref count) {
     const Op *op = ref_is_value(count) ? ir_value(x->k, count)->op : NULL;
     int64_t number;
     if (!op || op->code != OP_NUM_PROGRAMS || !x->k->grid) return 0;
-    return ir_const_int(x->k, x->k->grid->last->operands[op_int(op, AT_DIM, 0)], &number) ? number : 0;
+    const Op *counts = x->k->grid->last;
+    int dim = (int)op_int(op, AT_DIM, 0);
+    if (dim >= counts->operand_count) return 1; /* what a grid does not say */
+    return ir_const_int(x->k, counts->operands[dim], &number) ? number : 0;
 }
 
 static void find_along(Join *x, Along *at) {
