@@ -216,6 +216,7 @@ static void visit(Op *op, void *user) {
     if (!collect(g, select->operands[0]) || !g->count || (number && !may_hold(g))) return;
     Builder b = ir_builder_before(g->k, op);
     Ref all = build_tests(g, &b);
+    ir_name(g->k, all, "unmasked");
     Op *guarded = ir_if(&b, all, 1, &type);
     Builder full = ir_builder_inside(&b, guarded->regions[0]);
     Builder masked = ir_builder_inside(&b, guarded->regions[1]);

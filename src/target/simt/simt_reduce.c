@@ -118,6 +118,7 @@ static void to_keys(Reduce *r) {
 static void step_register(Reduce *r, int bit) {
     Emit *e = r->e;
     uint32_t mask = 1u << bit;
+    if (!r->done) cs_line(&e->p, "// this thread's values, two by two; those that are combined already are passed over");
     const Expr *it = open_live(r, mask),
                *other = ex_is_int(it, 0) ? ex_int(e->arena, mask) : ex(e->arena, "r + %u", mask);
     combine(r, at(r, r->values, it), at(r, r->values, other), r->index ? at(r, r->indices, it) : NULL,
@@ -158,6 +159,7 @@ static const Expr *shuffle(Reduce *r, const Expr *x, Elem elem, int mask) {
 
 static void step_lane(Reduce *r, int bit) {
     Emit *e = r->e;
+    if (!r->lanes) cs_line(&e->p, "// those of lanes, two by two");
     const Expr *it = open_live(r, 0), *mine = at(r, r->values, it), *other = shuffle(r, mine, r->type->elem, 1 << bit);
     if (r->index) {
         cs_line(&e->p, "const %s other = %p;", element_type(r), other);

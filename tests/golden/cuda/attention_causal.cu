@@ -132,9 +132,9 @@ extern "C" __global__ void __launch_bounds__(384, 1) attention_kernel(bf16 *q_pt
                     const i64 s_mul_1 = tw_mul((i64)start_n, -64LL);
                     const bool s_and = (tw_add(tw_add(s_mul_1, s_cast), -64LL) >= 0LL)
                         & (tw_add(s_mul_1, 2147483584LL) >= 0LL);
-                    const bool s_and_1 = (s_and & (tw_add(tw_add(s_mul_1, s_mul), -63LL) >= 0LL)) & s_cmp;
+                    const bool unmasked = (s_and & (tw_add(tw_add(s_mul_1, s_mul), -63LL) >= 0LL)) & s_cmp;
                     f32 s_if[32];
-                    if (s_and_1) {
+                    if (unmasked) {
 #pragma unroll
                         for (int r = 0; r < 32; r++) s_if[r] = s[r];
                     } else {
@@ -164,6 +164,7 @@ extern "C" __global__ void __launch_bounds__(384, 1) attention_kernel(bf16 *q_pt
                         f32 part_1[32];
 #pragma unroll
                         for (int r = 0; r < 32; r++) part_1[r] = s_if[r];
+                        // this thread's values, two by two; those that are combined already are passed over
 #pragma unroll
                         for (int r = 0; r < 32; r += 2) part_1[r] = tw_max(part_1[r], part_1[r + 1]);
 #pragma unroll
@@ -181,6 +182,7 @@ extern "C" __global__ void __launch_bounds__(384, 1) attention_kernel(bf16 *q_pt
                             if (r & 29) continue;
                             part_1[r] = tw_max(part_1[r], part_1[r + 16]);
                         }
+                        // those of lanes, two by two
 #pragma unroll
                         for (int r = 0; r < 32; r++) {
                             if (r & 29) continue;
@@ -216,6 +218,7 @@ extern "C" __global__ void __launch_bounds__(384, 1) attention_kernel(bf16 *q_pt
                         f32 part_2[32];
 #pragma unroll
                         for (int r = 0; r < 32; r++) part_2[r] = p[r];
+                        // this thread's values, two by two; those that are combined already are passed over
 #pragma unroll
                         for (int r = 0; r < 32; r += 2) part_2[r] = part_2[r] + part_2[r + 1];
 #pragma unroll
@@ -233,6 +236,7 @@ extern "C" __global__ void __launch_bounds__(384, 1) attention_kernel(bf16 *q_pt
                             if (r & 29) continue;
                             part_2[r] = part_2[r] + part_2[r + 4];
                         }
+                        // those of lanes, two by two
 #pragma unroll
                         for (int r = 0; r < 32; r++) {
                             if (r & 29) continue;
@@ -310,9 +314,9 @@ extern "C" __global__ void __launch_bounds__(384, 1) attention_kernel(bf16 *q_pt
                     const i64 s_mul_1 = tw_mul((i64)start_n, -64LL);
                     const bool s_and = (tw_add(tw_add(s_mul_1, s_cast), -64LL) >= 0LL)
                         & (tw_add(s_mul_1, 2147483584LL) >= 0LL);
-                    const bool s_and_1 = (s_and & (tw_add(tw_add(s_mul_1, s_mul), -63LL) >= 0LL)) & s_cmp;
+                    const bool unmasked = (s_and & (tw_add(tw_add(s_mul_1, s_mul), -63LL) >= 0LL)) & s_cmp;
                     f32 s_if[32];
-                    if (s_and_1) {
+                    if (unmasked) {
 #pragma unroll
                         for (int r = 0; r < 32; r++) s_if[r] = s[r];
                     } else {
@@ -342,6 +346,7 @@ extern "C" __global__ void __launch_bounds__(384, 1) attention_kernel(bf16 *q_pt
                         f32 part_3[32];
 #pragma unroll
                         for (int r = 0; r < 32; r++) part_3[r] = s_if[r];
+                        // this thread's values, two by two; those that are combined already are passed over
 #pragma unroll
                         for (int r = 0; r < 32; r += 2) part_3[r] = tw_max(part_3[r], part_3[r + 1]);
 #pragma unroll
@@ -359,6 +364,7 @@ extern "C" __global__ void __launch_bounds__(384, 1) attention_kernel(bf16 *q_pt
                             if (r & 29) continue;
                             part_3[r] = tw_max(part_3[r], part_3[r + 16]);
                         }
+                        // those of lanes, two by two
 #pragma unroll
                         for (int r = 0; r < 32; r++) {
                             if (r & 29) continue;
@@ -394,6 +400,7 @@ extern "C" __global__ void __launch_bounds__(384, 1) attention_kernel(bf16 *q_pt
                         f32 part_4[32];
 #pragma unroll
                         for (int r = 0; r < 32; r++) part_4[r] = p[r];
+                        // this thread's values, two by two; those that are combined already are passed over
 #pragma unroll
                         for (int r = 0; r < 32; r += 2) part_4[r] = part_4[r] + part_4[r + 1];
 #pragma unroll
@@ -411,6 +418,7 @@ extern "C" __global__ void __launch_bounds__(384, 1) attention_kernel(bf16 *q_pt
                             if (r & 29) continue;
                             part_4[r] = part_4[r] + part_4[r + 4];
                         }
+                        // those of lanes, two by two
 #pragma unroll
                         for (int r = 0; r < 32; r++) {
                             if (r & 29) continue;

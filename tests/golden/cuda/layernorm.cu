@@ -51,10 +51,12 @@ extern "C" __global__ void __launch_bounds__(128) layernorm_kernel(f32 *x_ptr, f
         f32 part_4[8];
 #pragma unroll
         for (int r = 0; r < 8; r++) part_4[r] = var_mul[r];
+        // this thread's values, two by two; those that are combined already are passed over
 #pragma unroll
         for (int r = 0; r < 8; r += 2) part_4[r] = part_4[r] + part_4[r + 1];
 #pragma unroll
         for (int r = 0; r < 8; r += 4) part_4[r] = part_4[r] + part_4[r + 2];
+        // those of lanes, two by two
 #pragma unroll
         for (int r = 0; r < 8; r += 4) part_4[r] = part_4[r] + tw_shfl_xor(part_4[r], 1);
 #pragma unroll
