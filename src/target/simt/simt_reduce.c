@@ -118,7 +118,8 @@ static void to_keys(Reduce *r) {
 static void step_register(Reduce *r, int bit) {
     Emit *e = r->e;
     uint32_t mask = 1u << bit;
-    if (!r->done) cs_line(&e->p, "// this thread's values, two by two; those that are combined already are passed over");
+    if (!r->done)
+        cs_line(&e->p, "// this thread's values, two by two; those that are combined already are passed over");
     const Expr *it = open_live(r, mask),
                *other = ex_is_int(it, 0) ? ex_int(e->arena, mask) : ex(e->arena, "r + %u", mask);
     combine(r, at(r, r->values, it), at(r, r->values, other), r->index ? at(r, r->indices, it) : NULL,
