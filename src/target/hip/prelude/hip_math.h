@@ -77,14 +77,8 @@ TW_FN f64 tw_m_expm1(f64 x) {
 }
 
 /* ---- logarithms ---- */
-/* x = 2^e (1 + f) with 1 + f between the roots of 1/2 and 2; the logarithm of 1 + f. */
-TW_FN f64 tw_m_log_parts(f64 x, f64 *e) {
-    const bool tiny = x < 0x1p-1022;
-    const u64 u = tw_as_u64(tiny ? x * 0x1p54 : x) - 0x3fe6a09e667f3bcdull;
-    const f64 f = tw_as_f64((u & 0xfffffffffffffull) + 0x3fe6a09e667f3bcdull) - 1.0;
-    *e = (f64)((i64)u >> 52) - (tiny ? 54.0 : 0.0);
-    const f64 s = f / (2.0 + f), z = s * s, half = 0.5 * f * f;
-    f64 q = 2.0 / 23.0;
+/* Of the series of log((1 + s) / (1 - s)) in z = s^2: from the 23rd power, q, down to the 7th. */
+TW_FN f64 tw_m_log_series(f64 q, f64 z) {
     q = tw_m_fma(q, z, 2.0 / 21.0);
     q = tw_m_fma(q, z, 2.0 / 19.0);
     q = tw_m_fma(q, z, 2.0 / 17.0);
@@ -93,6 +87,16 @@ TW_FN f64 tw_m_log_parts(f64 x, f64 *e) {
     q = tw_m_fma(q, z, 2.0 / 11.0);
     q = tw_m_fma(q, z, 2.0 / 9.0);
     q = tw_m_fma(q, z, 2.0 / 7.0);
+    return q;
+}
+/* x = 2^e (1 + f) with 1 + f between the roots of 1/2 and 2; the logarithm of 1 + f. */
+TW_FN f64 tw_m_log_parts(f64 x, f64 *e) {
+    const bool tiny = x < 0x1p-1022;
+    const u64 u = tw_as_u64(tiny ? x * 0x1p54 : x) - 0x3fe6a09e667f3bcdull;
+    const f64 f = tw_as_f64((u & 0xfffffffffffffull) + 0x3fe6a09e667f3bcdull) - 1.0;
+    *e = (f64)((i64)u >> 52) - (tiny ? 54.0 : 0.0);
+    const f64 s = f / (2.0 + f), z = s * s, half = 0.5 * f * f;
+    f64 q = tw_m_log_series(2.0 / 23.0, z);
     q = tw_m_fma(q, z, 2.0 / 5.0);
     q = tw_m_fma(q, z, 2.0 / 3.0);
     return f - (half - s * (half + q * z));
@@ -290,16 +294,7 @@ TW_FN f64 tw_m_pow(f64 x, f64 y) {
     e = (f64)((i64)u >> 52) - (tiny ? 54.0 : 0.0);
     const f64 t = 2.0 + f, s = f / t, s_low = (tw_m_fma(-s, t, f) - s * (f - (t - 2.0))) / t;
     const f64 z = s * s, z_low = tw_m_fma(s, s, -z) + 2.0 * s * s_low;
-    f64 q = 2.0 / 25.0;
-    q = tw_m_fma(q, z, 2.0 / 23.0);
-    q = tw_m_fma(q, z, 2.0 / 21.0);
-    q = tw_m_fma(q, z, 2.0 / 19.0);
-    q = tw_m_fma(q, z, 2.0 / 17.0);
-    q = tw_m_fma(q, z, 2.0 / 15.0);
-    q = tw_m_fma(q, z, 2.0 / 13.0);
-    q = tw_m_fma(q, z, 2.0 / 11.0);
-    q = tw_m_fma(q, z, 2.0 / 9.0);
-    q = tw_m_fma(q, z, 2.0 / 7.0);
+    f64 q = tw_m_log_series(tw_m_fma(2.0 / 25.0, z, 2.0 / 23.0), z);
     q = tw_m_fma(q, z, 2.0 / 5.0) * z * z;
     const f64 third = z * (2.0 / 3.0), c = third + q; /* 2/3 is that number and 0x1.5555555555555p-55 */
     const f64 c_low = third - c + q + (tw_m_fma(z, 2.0 / 3.0, -third) + z * 0x1.5555555555555p-55 + z_low * (2.0 / 3.0));
