@@ -210,6 +210,15 @@ static int add_pair(Pairs *pairs, const OptionRow *row, const char *text) {
     push_pair(pairs, copy_bytes(text, length), equals ? equals + 1 : "true");
     return 0;
 }
+/* NAME=A,B,..: none of the values is empty. */
+static int add_values(Pairs *pairs, const OptionRow *row, const char *text) {
+    const char *equals = strchr(text, '=');
+    size_t length = strlen(text);
+    if (equals && (!equals[1] || equals[1] == ',' || text[length - 1] == ',' || strstr(equals, ",,")))
+        return fail("`%s %s` lacks a value" FIX "write them as in `%s %.*s=64,128`", row->name, text, row->name,
+                    (int)(equals - text), text);
+    return add_pair(pairs, row, text);
+}
 
 static int set_option(Options *o, const OptionRow *row, const char *value) {
     char *end = NULL;
@@ -257,10 +266,10 @@ static int set_option(Options *o, const OptionRow *row, const char *value) {
     case O_CLEAR: o->clear = true; return 0;
     case O_LIMIT: o->limit = value; return 0;
     case O_COLOR: return say_color(value) ? 0 : fail("--color takes always, never or auto, not `%s`", value);
-    case O_OVER: return add_pair(&o->overs, row, value);
+    case O_OVER: return add_values(&o->overs, row, value);
     case O_BYTES: o->bytes = value; return 0;
     case O_FLOPS: o->flops = value; return 0;
-    case O_TRY: return add_pair(&o->tries, row, value);
+    case O_TRY: return add_values(&o->tries, row, value);
     case O_SECONDS:
         o->seconds = strtod(value, &end);
         return *value && !*end && o->seconds > 0 ? 0 : fail("--seconds takes a number above 0, not `%s`", value);

@@ -109,3 +109,9 @@ $ tilewright tune scale.py --arg x=ones:f32[n] --arg n=1000000 --grid 'cdiv(n, B
 3 1
 $ tilewright tune scale.py --arg x=ones:f32[n] --arg n=1000000 --grid 'cdiv(n, BLOCK)' --try BLOCK=16,2048,128 --json | python3 -c 'import json, sys; print([c["values"]["BLOCK"] for c in sorted(json.load(sys.stdin)["candidates"], key=lambda c: c["predicted_us"])])'
 ['2048', '128', '16']
+$ tilewright bench scale.py --over n=64,,128
+error: `--over n=64,,128` lacks a value; write them as in `--over n=64,128`
+[1]
+$ tilewright tune scale.py --try BLOCK=
+error: `--try BLOCK=` lacks a value; write them as in `--try BLOCK=64,128`
+[1]
