@@ -10,6 +10,7 @@ import json
 import operator
 import os
 import reprlib
+import shlex
 
 from ... import _native
 from .. import knobs
@@ -22,6 +23,7 @@ from .errors import OutOfResources, WarpsError
 _TAGS = ("constexpr", "constexpr", None, "i32", "i64", "u64", "fp32", "i1")
 _TRITON_NAMES = {"f16": "fp16", "f32": "fp32", "f64": "fp64", "f8e4m3": "fp8e4nv", "f8e5m2": "fp8e5", "f8e4b8": "fp8e4b8",
                  "f8e5b16": "fp8e5b16", "f8e4b15": "fp8e4b15"}
+_OUR_NAMES = {theirs: ours for ours, theirs in _TRITON_NAMES.items()}
 _DTYPES = [name for name, _ in _native.dtypes()]
 _OPTIONS = {"num_warps": 4, "num_ctas": 1, "num_stages": 3, "enable_fp_fusion": True, "launch_cooperative_grid": False, "extern_libs": ()}
 
@@ -100,6 +102,21 @@ class Compile:
         texts = [f"{name}: {shown(name, kind)}" for name, kind in self.signature.items()]
         return ", ".join(texts[:16] + ["..."] * (len(texts) > 16))
 
+    def command_words(self):
+        """What `tilewright explain`, `ir`, `emit` or `build` take to compile the same: `script.py:kernel --arg 'x=*f32' --arg BLOCK=64`."""
+        words = [f"{os.path.abspath(self.function.file)}:{self.function.__name__}"]
+        for name, kind in self.signature.items():
+            text = _OUR_NAMES.get(kind.lstrip("*"), kind.lstrip("*"))
+            if name in self.constants:
+                value = self.constants[name]
+                plain = value is None or isinstance(value, (bool, int, float, str))
+                text = str(value).lower() if value is None or isinstance(value, bool) else str(value) if plain else "?"
+            words += ["--arg", f"{name}={'*' * kind.count('*') if name not in self.constants else ''}{text}"]
+        for name in ("num_warps", "num_stages"):
+            if name in self.options:
+                words += ["--set", f"{name}={self.options[name]}"]
+        return words
+
     def call(self, hook):
         function = self.function
         options = {name: self.options.get(name, default) for name, default in _OPTIONS.items()}
@@ -132,6 +149,19 @@ def check(function):
         raise CompilationError(error_message=function.contradiction)
 
 
+_recorded = set()
+
+
+def record(compile):
+    """TILEWRIGHT_RECORD: a line for each kernel that is launched, which a command line takes as its arguments."""
+    path = os.environ.get("TILEWRIGHT_RECORD")
+    line = shlex.join(compile.command_words()) + "\n" if path else None
+    if line and (path, line) not in _recorded:
+        _recorded.add((path, line))
+        with open(path, "a") as file:
+            file.write(line)
+
+
 def before_compile(function, tags, constants, options, device, warmup):
     """What make_kernel will need, or None: a hook says that the kernel is not to be compiled."""
     _check_warps(options.get("num_warps"))
@@ -142,6 +172,7 @@ def before_compile(function, tags, constants, options, device, warmup):
     check(written)
     discarded.check(written)
     compile = Compile(function, tags, constants, options, device, warmup)
+    record(compile)
     hook = knobs.runtime.jit_cache_hook
     return None if hook is not None and compile.call(hook) else compile
 
