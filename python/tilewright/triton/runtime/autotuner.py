@@ -311,8 +311,10 @@ class Autotuner(_native.Tuner, KernelInterface):
             if os.path.exists(path):
                 with open(path) as file:
                     content["kernels"] = {**json.load(file)["kernels"], **content["kernels"]}
-            with open(path, "w") as file:
+            beside = f"{path}.{os.getpid()}.tmp"  # whoever reads it meanwhile finds a whole one
+            with open(beside, "w") as file:
                 json.dump(content, file, indent=1)
+            os.replace(beside, path)
         return content
 
     # --- launches ---
