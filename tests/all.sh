@@ -66,7 +66,7 @@ need() { # the first of the tools that is not there
 
 with_clang() { make -s -j"$jobs" B=build/clang CC=clang-14 CFLAGS="-O0" all && echo "builds without a warning"; }
 unit() { make -s JOBS="$jobs" unit; }
-sanitized() { TILEWRIGHT_CASES=100 TILEWRIGHT_EVERY=16 make -s -j"$jobs" JOBS="$jobs" B=build/asan SAN=1 CFLAGS="-O0 -g1 -Wno-clobbered" unit; }
+sanitized() { TILEWRIGHT_CASES=100 TILEWRIGHT_EVERY=12 make -s -j"$jobs" JOBS="$jobs" B=build/asan SAN=1 CFLAGS="-O0 -g1 -Wno-clobbered" unit; }
 # threads that share a context, its kernels and the cache
 threads() { make -s -j"$jobs" build/tsan/test_threads && TSAN_OPTIONS=halt_on_error=1 build/tsan/test_threads; }
 make_venv() { # and what the tests need in it, once
