@@ -191,8 +191,9 @@ static const Layout *natural_op(LayoutState *st, const Op *op, int index) {
     case OP_TLOAD: {
         const Layout *own =
             lay_in_registers(st, choose_access(st->cx->machine, &st->facts, op, type, st->warps), type);
-        const Layout *widened = lay_widened(st, op, own);
-        return widened ? widened : own;
+        const Layout *better = lay_widened(st, op, own);
+        if (!better) better = lay_named(st, op, own);
+        return better ? better : own;
     }
     case OP_GET: {
         Ref ring = hand_ring(st->k, op);

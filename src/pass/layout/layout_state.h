@@ -10,6 +10,7 @@
  *   layout_access.c  vectors and copies of the others, ways of conversions
  *   layout_wave.c    copies of a warp that go to shared memory side by side
  *   layout_near.c    loads that test by themselves which lanes are inside
+ *   layout_named.c   rows that an index vector names
  *   layout_take.c    tiles that are stored from where a product reads them
  *   layout_hold.c    how flat kernels hold tiles in registers
  *   layout_check.c   what emitters rely on, of a kernel that was read from text, or that this pass has made
@@ -116,6 +117,8 @@ void moves_place(LayoutState *st, Op *op);
 bool lay_leaves_gaps(const Machine *machine, const Layout *layout, const Type *type, int dim);
 /* Where a load whose numbers are stored as wider ones puts them instead of `own` (layout_widen.c); NULL: there. */
 const Layout *lay_widened(LayoutState *st, const Op *load, const Layout *own);
+/* .. and a load of short rows that an index vector names (layout_named.c). */
+const Layout *lay_named(LayoutState *st, const Op *load, const Layout *own);
 Access access_best(LayoutState *st, const Op *access);
 /* Registers of an access that may be inside of the tensor in some thread; 0: all. */
 int access_live(const LayoutState *st, const Op *access);
