@@ -263,6 +263,11 @@ const Expr *pairs_stored(Emit *e, Ref value, int vector);
 const Expr *pairs_made(Emit *e, Ref x, const Layout *at);
 void pairs_make(Emit *e, Ref value);
 
+/* --- simt_bytes.c --- */
+/* A cast from or to floats of 8 bits that does two numbers at once: whether it is, and its loop. */
+bool bytes_are(Emit *e, const Op *op);
+void bytes_emit(Emit *e, const Op *op);
+
 /* --- simt_lean.c --- */
 void lean_put_off(Emit *e, const Op *first, const Op *last);
 /* The element at register r of the loop being written, after what it takes as variables of that
