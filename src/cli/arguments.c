@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* arguments.c: what --arg says, as numbers and arrays; the life of a run's objects.
  *
- * SPEC is a number, true, false, none, any other word (a string), or an array:
+ * SPEC is a number, true, false, none, any other word (a string; one that begins with a bracket is Python, for kernels
+ * that are), or an array:
  *
  *     KIND:DTYPE[EXTENTS]      KIND: randn, rand, randint(N), zeros, ones, empty, arange or full(V); extents are
  *                              expressions over other arguments
