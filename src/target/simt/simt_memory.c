@@ -71,6 +71,7 @@ Box box_of(Emit *e, const Op *op, const Type *tile, const Layout *layout) {
     b.whole = a.whole;
     b.near = op_flag(op, AT_BOUNDED);
     b.tensor = memory_tensor(e, op->operands[0]);
+    purpose_box(e, &b);
     return b;
 }
 
