@@ -78,29 +78,50 @@ static bool write_op(Emit *e, const Op *op) {
     return ring_is(op) && ring_by_threads(e, op);
 }
 
-static void *loop_begin(Emit *e, const Op *loop) {
-    const Op *ahead = skew_twin(e, loop);
-    if (ahead) skew_begin(e, loop, ahead);
-    return (void *)ahead;
-}
+typedef struct Loop {
+    const Op *ahead; /* the loop of the load role that is one with it, or NULL */
+    CLines before;   /* the text before its trip, while that is written */
+} Loop;
 
-static void trip_begin(Emit *e, const Op *loop, void *ahead, const char *at) {
-    if (ahead) skew_step(e, loop, ahead, at);
-}
-
-static void trip_end(Emit *e, const Op *loop, void *ahead) {
-    if (ahead) skew_turn_end(e, loop, ahead);
-}
-
-static void loop_end(Emit *e, const Op *loop, void *ahead) {
-    if (ahead) skew_end(e, ahead);
-    if (!op_flag(loop, AT_ANEW)) return;
+static void find_places(Emit *e) {
     cs_line(&e->p, "tw_anew(lane);");
     for (size_t i = 0; i < e->places.count; i++)
         cs_line(&e->p, "%s = %p;", e->places.at[i].name, e->places.at[i].place);
 }
 
-static void find_anew(Op *op, void *user) { ((Emit *)user)->anew |= op_flag(op, AT_ANEW); }
+static void *loop_begin(Emit *e, const Op *op) {
+    Loop *loop = ARENA_NEW(e->arena, Loop);
+    loop->ahead = skew_twin(e, op);
+    if (loop->ahead) skew_begin(e, op, loop->ahead);
+    return loop;
+}
+
+static void trip_begin(Emit *e, const Op *op, void *state, const char *at) {
+    Loop *loop = state;
+    if (op_flag(op, AT_TRIPS_ANEW)) loop->before = e->p.lines, e->p.lines = (CLines){0};
+    if (loop->ahead) skew_step(e, op, loop->ahead, at);
+}
+
+/* Which places the trip needs is known when it is written. */
+static void trip_end(Emit *e, const Op *op, void *state) {
+    Loop *loop = state;
+    if (loop->ahead) skew_turn_end(e, op, loop->ahead);
+    if (!op_flag(op, AT_TRIPS_ANEW)) return;
+    CLines trip = e->p.lines;
+    e->p.lines = loop->before;
+    find_places(e);
+    cs_append(&e->p, &trip);
+}
+
+static void loop_end(Emit *e, const Op *op, void *state) {
+    Loop *loop = state;
+    if (loop->ahead) skew_end(e, loop->ahead);
+    if (op_flag(op, AT_ANEW)) find_places(e);
+}
+
+static void find_anew(Op *op, void *user) {
+    ((Emit *)user)->anew |= op_flag(op, AT_ANEW) || op_flag(op, AT_TRIPS_ANEW);
+}
 
 static const void *branch_begin(Emit *e, const Op *branch) { return skew_branch(e, branch); }
 static void side_begin(Emit *e, const void *state, int side) { skew_side_begin(e, state, side); }
@@ -109,6 +130,7 @@ static void side_end(Emit *e, const void *state, int side) { skew_side_end(e, st
 /* Loads are counted one by one, and where the last turn is not there its loads are not. */
 static void copies_issued(Emit *e) { (void)e; }
 static void copies_land(Emit *e, const Op *loop, int turns, const Expr *last_is_there) {
+    if (!e->cx->machine->wave_copy_bytes) return; /* what came through registers is stored */
     long long flying = turns ? (long long)op_int(loop, AT_FLYING, 0) : 0;
     if (flying) {
         cs_line(&e->p, "if (%p) tw_copies_wait(%lld);", last_is_there, flying);

@@ -105,6 +105,12 @@ typedef struct ThreadPlace {
     const char *name;
 } ThreadPlace;
 
+/* A tile that waits in registers for the end of the trip (simt_skew.c): the array, the variable that has its place. */
+typedef struct LatePut {
+    const Op *put;
+    const char *tile, *place;
+} LatePut;
+
 struct Emit {
     const SimtTarget *target;
     PassContext *cx;
@@ -140,6 +146,9 @@ struct Emit {
     const Op *skew_loop;    /* the loop being written, whose loads run ahead */
     const Op *covered;      /* the loop of its loads, whose turn is written behind a product (`covers`) .. */
     const char *covered_at; /* .. and the variable of the loop being written */
+    VEC(LatePut) late;      /* what the trip being written has loaded, and stores into slots when it ends */
+    const char *late_turn;  /* .. if it has this turn */
+    bool keeps;             /* its loads are being written */
     Map rows_of;            /* load -> how its rows are called (simt_copy.c) */
 };
 
