@@ -71,6 +71,8 @@ typedef struct MachineCost {
     int flat_blocks; /* of flat kernels with products, that should share a multiprocessor: one multiplies while another
                         waits at its barriers; 0: whatever fits */
     bool weighs_flat; /* a kernel whose loads run ahead stays flat where so more blocks share a multiprocessor */
+    bool apart_steps;    /* a product's steps along K stay a loop: unrolled, the compiler reads the operands of all of them
+                            ahead of the first, and spills what has no register */
     int early_registers; /* that a product's sums and its operands of two steps may take: then those of the next step
                             are read under this one; 0: they are read when they are needed */
     int lane_warps;   /* from so many on, each lane takes what one warp has; a thread that takes all needs more
@@ -124,6 +126,7 @@ typedef struct Machine {
     int core_rows, core_columns; /* of a grid of cores that share what they load .. */
     int load_bytes;              /* .. a cycle from memory, all of them together */
     int64_t ring_bytes; /* shared memory or L1: rings and scratch */
+    int64_t unit_bytes; /* that the blocks of a multiprocessor have together; 0: the same */
     int block_bytes;    /* that a multiprocessor sets aside for each block, beside ring_bytes */
     Banks banks;        /* of it */
     bool thread_copies;  /* copies of a thread go into shared memory past its registers, each where the thread says */
@@ -149,6 +152,8 @@ typedef struct Machine {
     MachineCost cost;
 } Machine;
 
+/* Shared memory that the blocks of a multiprocessor have together. */
+int64_t machine_unit_bytes(const Machine *machine);
 /* Shared memory that each of so many blocks of a multiprocessor can have. */
 int64_t machine_room(const Machine *machine, int blocks);
 

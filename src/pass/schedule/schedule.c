@@ -214,7 +214,7 @@ static bool plan_rings(Schedule *s) {
 /* Blocks that share a multiprocessor. */
 static int blocks_of(const Schedule *s) {
     int blocks = 1;
-    while ((blocks + 1) * s->bytes <= s->cx->machine->ring_bytes && schedule_share_holds(s, blocks + 1)) blocks++;
+    while ((blocks + 1) * s->bytes <= machine_unit_bytes(s->cx->machine) && schedule_share_holds(s, blocks + 1)) blocks++;
     return blocks;
 }
 
@@ -222,7 +222,7 @@ static int blocks_of(const Schedule *s) {
 static void say_occupancy(const Schedule *s) {
     const Machine *machine = s->cx->machine;
     int warps = layout_warps(s->cx, s->k), most = machine->unit_warps / warps, registers = 1;
-    int64_t memory = s->bytes ? machine->ring_bytes / s->bytes : most;
+    int64_t memory = s->bytes ? machine_unit_bytes(machine) / s->bytes : most;
     if (!machine->unit_warps) return;
     while (registers < most && schedule_share_holds(s, registers + 1)) registers++;
     int64_t blocks = memory < registers ? memory : registers;

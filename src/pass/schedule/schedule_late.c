@@ -56,7 +56,7 @@ static int64_t words_before(const Schedule *s, const Op *put) {
 static bool can_be_late(const Schedule *s, const Op *put) {
     const MachineCost *cost = &s->cx->machine->cost;
     const Op *host = cost->puts_late && is_of_load(s, put) ? schedule_late_host(s, put) : NULL;
-    if (!host || twin_cover(host)) return false;
+    if (!host) return false;
     int64_t room = cost->held_registers - sum_words(s->k, host->regions[0], SUM_OR_SCALED) - words_before(s, put);
     return words_of(s, put) <= cost->fetch_registers && words_of(s, put) <= room;
 }
