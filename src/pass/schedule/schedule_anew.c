@@ -31,9 +31,9 @@ static bool can_be_anew(const Op *loop) {
 
 /* The innermost loop around a product. */
 static bool can_trips_be_anew(const Op *loop) {
-    bool own = false;
-    for (const Op *op = loop->code == OP_FOR ? loop->regions[0]->first : NULL; op; op = op->next) {
-        if (op->code == OP_FOR && multiplies(op)) return false;
+    bool loops = loop->code == OP_FOR || loop->code == OP_WHILE, own = false;
+    for (const Op *op = loops ? loop->regions[loop->region_count - 1]->first : NULL; op; op = op->next) {
+        if ((op->code == OP_FOR || op->code == OP_WHILE) && multiplies(op)) return false;
         own |= multiplies(op);
     }
     return own;

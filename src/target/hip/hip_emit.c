@@ -78,45 +78,23 @@ static bool write_op(Emit *e, const Op *op) {
     return ring_is(op) && ring_by_threads(e, op);
 }
 
-typedef struct Loop {
-    const Op *ahead; /* the loop of the load role that is one with it, or NULL */
-    CLines before;   /* the text before its trip, while that is written */
-} Loop;
-
-static void find_places(Emit *e) {
-    cs_line(&e->p, "tw_anew(lane);");
-    for (size_t i = 0; i < e->places.count; i++)
-        cs_line(&e->p, "%s = %p;", e->places.at[i].name, e->places.at[i].place);
+static void *loop_begin(Emit *e, const Op *loop) {
+    const Op *ahead = skew_twin(e, loop);
+    if (ahead) skew_begin(e, loop, ahead);
+    return (void *)ahead;
 }
 
-static void *loop_begin(Emit *e, const Op *op) {
-    Loop *loop = ARENA_NEW(e->arena, Loop);
-    loop->ahead = skew_twin(e, op);
-    if (loop->ahead) skew_begin(e, op, loop->ahead);
-    return loop;
+static void trip_begin(Emit *e, const Op *loop, void *ahead, const char *at) {
+    if (ahead) skew_step(e, loop, ahead, at);
 }
 
-static void trip_begin(Emit *e, const Op *op, void *state, const char *at) {
-    Loop *loop = state;
-    if (op_flag(op, AT_TRIPS_ANEW)) loop->before = e->p.lines, e->p.lines = (CLines){0};
-    if (loop->ahead) skew_step(e, op, loop->ahead, at);
+static void trip_end(Emit *e, const Op *loop, void *ahead) {
+    if (ahead) skew_turn_end(e, loop, ahead);
 }
 
-/* Which places the trip needs is known when it is written. */
-static void trip_end(Emit *e, const Op *op, void *state) {
-    Loop *loop = state;
-    if (loop->ahead) skew_turn_end(e, op, loop->ahead);
-    if (!op_flag(op, AT_TRIPS_ANEW)) return;
-    CLines trip = e->p.lines;
-    e->p.lines = loop->before;
-    find_places(e);
-    cs_append(&e->p, &trip);
-}
-
-static void loop_end(Emit *e, const Op *op, void *state) {
-    Loop *loop = state;
-    if (loop->ahead) skew_end(e, loop->ahead);
-    if (op_flag(op, AT_ANEW)) find_places(e);
+static void loop_end(Emit *e, const Op *loop, void *ahead) {
+    if (ahead) skew_end(e, ahead);
+    if (op_flag(loop, AT_ANEW)) place_anew(e);
 }
 
 static void find_anew(Op *op, void *user) {

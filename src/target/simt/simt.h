@@ -229,6 +229,11 @@ const Expr *place_coord(Emit *e, const Layout *layout, int dim, const Expr *r);
 /* Lanes and warps part alone (a variable), registers part alone. */
 const Expr *place_thread(Emit *e, const LinearLayout *map, int dim);
 const Expr *place_register(Emit *e, const LinearLayout *map, int dim, const Expr *r);
+/* The places so far are found again, of a lane that no compiler knows (`anew`); so they are where a trip begins that
+ * finds them anew (`trips_anew`): those that it needs are known when it is written. */
+void place_anew(Emit *e);
+CLines place_trip_begin(Emit *e, const Op *loop);
+void place_trip_end(Emit *e, const Op *loop, CLines before);
 /* The register of `operand` that stands where register r of `result` is; they may differ in extents of 1. */
 const Expr *place_operand(Emit *e, Ref operand, const Layout *result, const Expr *r);
 /* The same for a vector that has an element for each place along an axis of the tile. */
