@@ -276,6 +276,7 @@ static void say_slots(const Schedule *s, const RingSchedule *r) {
 }
 
 static void say_place(const Schedule *s, const RingSchedule *r) {
+    const Machine *machine = s->cx->machine;
     static const char *const mixed[] = {"by TMA and stores", "by stores and cp.async", "by TMA and cp.async",
                                         "by TMA, stores and cp.async"};
     static const char *const how[] = {[MEANS_COPIES - MEANS_TMA] = "by cp.async",
@@ -287,10 +288,10 @@ static void say_place(const Schedule *s, const RingSchedule *r) {
     int kinds = !r->copy_puts ? 0 : !r->tma_puts ? 1 : !r->store_puts ? 2 : 3;
     pass_find(s->cx, r->op->range, FIND_RING_PLACED, r->slots, r->slots == 1 ? "" : "s", (long long)r->bytes,
               (long long)r->at,
-              means == MEANS_MIXED                      ? mixed[kinds]
-              : means == MEANS_ASYNC && !r->copy_puts ? "through registers, ahead"
-              : means == MEANS_ASYNC && s->cx->machine->wave_copy_bytes ? "by copies of whole warps, ahead"
-                                                                          : how[means - MEANS_TMA]);
+              means == MEANS_MIXED                                   ? mixed[kinds]
+              : r->ahead && machine->cost.puts_late && !r->copy_puts ? "through registers, ahead"
+              : means == MEANS_ASYNC && machine->wave_copy_bytes ? "by copies of whole warps, ahead"
+                                                                 : how[means - MEANS_TMA]);
 }
 
 /* --- attributes --- */
