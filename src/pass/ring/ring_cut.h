@@ -17,6 +17,7 @@ typedef struct CutRing {
     bool feeds_dot;
     bool in_trips; /* a loop behind the load reads it in its trips */
     bool chases;   /* its place is read from memory in the loop: two ways to memory, one behind the other, every trip */
+    bool alone;    /* output: of a value that the store role makes itself; nothing is handed over */
     bool asked;    /* the source wants the loads of this very loop, or all, to run ahead */
     int64_t bytes; /* of a slot */
     const Op *loop;         /* the innermost loop around, or NULL */

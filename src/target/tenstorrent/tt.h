@@ -106,6 +106,7 @@ typedef struct TtPlan {
     TtOptions options;
     bool full_sync; /* DST in one section of 8 tiles instead of two of 4 */
     bool ordered;   /* kernels ask which task a turn is (tw_task) */
+    bool turns;     /* cores take turns at atomic updates */
     bool shares;    /* some CB is shared: tasks lie on a rectangle (tilewright_launch.h) */
     VEC(TtCb) cbs;
     VEC(TtBuffer) buffers;

@@ -245,6 +245,7 @@ static void add_mapping(Host *h) {
     if (asked.policy == TW_BLOCK_LINEAR) cs_line(p, "grid.block = %u;", asked.block);
     if (asked.most) cs_line(p, "grid.most = %u;", asked.most);
     cs_line(p, "grid.shares = %s;", plan->shares ? "true" : "false");
+    if (plan->turns) cs_line(p, "grid.turns = true;");
     if (plan->options.size.x) {
         cs_line(p, "grid.first = TwPoint{%u, %u};", asked.first.x, asked.first.y);
         cs_line(p, "grid.size = TwPoint{%u, %u};", asked.size.x, asked.size.y);
@@ -284,7 +285,7 @@ static void add_cbs(Host *h) {
                 cb->desc.pages * cb->desc.page_bytes, cb->desc.id, formats[cb->desc.format], cb->desc.id,
                 cb->desc.page_bytes);
     }
-    if (plan->shares) {
+    if (plan->shares || plan->turns) {
         cs_line(p, "for (u32 i = 0; i < TW_SEMAPHORES; ++i)");
         cs_line(p, "    if (metal::CreateSemaphore(program, cores, 0) != i) tw_fail(\"semaphores are not numbered "
                    "from 0\");");

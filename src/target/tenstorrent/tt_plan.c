@@ -51,17 +51,14 @@ static const Finding *left_behind(const Tt *tt, const Range *range) {
     return NULL;
 }
 
-void tt_refuse_gather(Tt *tt, const Op *load) {
+const char *tt_gather_reason(Tt *tt, const Op *load) {
     const char *why = "its places follow no boxes of a tensor";
     for (size_t i = 0; i < tt->cx->findings.count; i++) {
         const Finding *f = &tt->cx->findings.at[i];
         if (f->id == FIND_LOAD_GATHERS && memcmp(&f->range, &load->range, sizeof load->range) == 0)
             why = f->text + (strncmp(f->text, "stays a gather: ", 16) == 0 ? 16 : 0);
     }
-    const char *fix = strrchr(why, ';'); /* findings end with what helps */
-    int length = fix && fix[1] ? (int)(fix - why) : (int)strlen(why);
-    tt_refuse(tt, load, "a gather of single elements; %.*s" FIX "%s", length, why,
-              why[length] ? fix + 2 : "read rows of a tensor, or use target cpu");
+    return arena_printf(tt->arena, "a gather of single elements, %s", why);
 }
 
 void tt_refuse_access(Tt *tt, const Op *op) {
@@ -97,10 +94,12 @@ static void refuse_around(Tt *tt, const Op *op) {
 
 /* By its own name, whatever else the kernel does. */
 static void refuse_atomics(Tt *tt, const Op *op) {
-    if (op->code == OP_TATOMIC || op->code == OP_ATOMIC || op->code == OP_ATOMIC_CAS)
-        tt_refuse(tt, op, "an atomic update; cores write whole elements" FIX "store each task's part, and add them in "
-                  "another "
-                          "launch");
+    if (op->code != OP_ATOMIC && op->code != OP_ATOMIC_CAS) return;
+    bool is_asked = op->code == OP_ATOMIC_CAS || ir_count_uses(tt->k, tt->arena)[op->results[0]];
+    tt_refuse(tt, op, is_asked ? "the old value of an atomic update; cores take turns at memory, and only their writers see it"
+                                 FIX "leave the old value alone, or use target cpu"
+                               : "an atomic update of single elements, whose places follow no boxes of a tensor"
+                                 FIX "update a tile whose rows or columns are chosen by a vector, or use target cpu");
 }
 
 void tt_plan_roles(Tt *tt) {
@@ -193,13 +192,13 @@ static void unify_values(Places *at, Ref a, Ref b) {
     if (is_vector(at->tt, a) && is_vector(at->tt, b)) unify(at, &at->tt->paging[a], &at->tt->paging[b]);
 }
 
-/* [n] -> [n, 1] or [1, n]. */
+/* [n] -> [n, 1] or [1, n], or back. */
 static void settle_reshape(Places *at, Ref vector, const Type *wide) {
     if (!is_vector(at->tt, vector) || wide->rank != 2) return;
     TtPaging want = wide->extent[0] == 1 && wide->extent[1] != 1 ? PAGE_ROW : PAGE_COLUMN;
     if (at->op->code == OP_EXPAND) want = op_int(at->op, AT_AXIS, 0) == 0 ? PAGE_ROW : PAGE_COLUMN;
     TtPaging now = at->tt->paging[vector];
-    if (at->op->code == OP_EXPAND && now != PAGE_ANY && now != PAGE_VECTOR && now != want) {
+    if (at->turned && now != PAGE_ANY && now != PAGE_VECTOR && now != want) {
         for (size_t i = 0; i < at->turned->count; i++)
             if (at->turned->at[i] == at->op) return;
         *VEC_PUSH(at->turned, at->tt->arena) = at->op;
@@ -226,7 +225,7 @@ static void settle_op(Places *at) {
         if (at->spreads) settle_reshape(at, op->operands[0], ir_type(tt->k, op->results[0]));
         return;
     case OP_RESHAPE:
-        settle_reshape(at, op->operands[0], ir_type(tt->k, op->results[0]));
+        if (at->spreads) settle_reshape(at, op->operands[0], ir_type(tt->k, op->results[0]));
         settle_reshape(at, op->results[0], ir_type(tt->k, op->operands[0]));
         return;
     case OP_FOR: {
@@ -258,14 +257,20 @@ static bool settle_region(Places at, const Region *region) {
 
 static void settle_pagings(Tt *tt, const Region *region) {
     FoundOps turned = {0};
-    Places all = {.tt = tt}, one = {.tt = tt, .spreads = true, .turned = &turned};
+    Places all = {.tt = tt, .turned = &turned}, one = {.tt = tt, .spreads = true, .turned = &turned};
     do {
         while (settle_region(all, region) && tt->cx->module->diag->errors == 0) {}
     } while (settle_region(one, region) && tt->cx->module->diag->errors == 0);
     for (size_t i = 0; i < turned.count; i++) { /* [n] -> [1, n] is [n] -> [n, 1] -> [1, n], and the other way */
         Op *op = turned.at[i];
         Builder b = ir_builder_before(tt->k, op);
-        Ref other = ir_expand(&b, op->operands[0], op_int(op, AT_AXIS, 0) ? 0 : 1);
+        const Type *to = ir_type(tt->k, op->results[0]);
+        if (to->rank == 1) {
+            op->operands[0] = ir_permute(&b, op->operands[0], (const int64_t[]){1, 0}, 2);
+            continue;
+        }
+        int axis = op->code == OP_EXPAND ? (int)op_int(op, AT_AXIS, 0) : to->extent[0] != 1;
+        Ref other = ir_expand(&b, op->operands[0], axis ? 0 : 1);
         ir_replace_all(tt->k, op->results[0], ir_permute(&b, other, (const int64_t[]){1, 0}, 2));
         ir_remove(op);
     }
@@ -291,7 +296,7 @@ static void note_load(Tt *tt, const Op *op) {
     if (op->code != OP_PUT) return;
     Ref value = put_value(op);
     const Op *load = ref_is_value(value) ? ir_value(tt->k, value)->op : NULL;
-    if (load && load->code == OP_TLOAD) tt_field(tt, op)->load = load;
+    if (load && (load->code == OP_TLOAD || load->code == OP_LOAD)) tt_field(tt, op)->load = load;
 }
 
 /* --- circular buffers --- */

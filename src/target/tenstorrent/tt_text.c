@@ -173,9 +173,10 @@ static void put_step(Role *role, const TtStep *step) {
         cs_close_with(p, "});");
         return;
     case STEP_PUT_PAGE:
-        cs_open(p, "tw_put_page<%s, %s>(%s, %s, [&](i32 r, i32 c) -> i64",
+        cs_open(p, "tw_%s_page<%s, %s%s%s>(%s, %s, [&](i32 r, i32 c) -> i64", step->page2 ? "update" : "put",
                 word_of(role->tt->plan->cbs.at[step->cb].desc.page_bytes),
-                cs_memory_type(role->tt->plan->buffers.at[step->buffer].elem), step->number, step->text);
+                cs_memory_type(role->tt->plan->buffers.at[step->buffer].elem), step->page2 ? ", " : "",
+                step->page2 ? step->page2 : "", step->number, step->text);
         put_block(role, &step->body);
         cs_close_with(p, "});");
         return;
