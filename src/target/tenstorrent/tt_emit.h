@@ -288,6 +288,6 @@ int tt_register_format(const Tt *tt, TtRegister reg, int cb);
 void tt_lint(Tt *tt);
 char *tt_kernel_text(Role *role);
 char *tt_json(const Tt *tt);
-char *tt_host_text(Tt *tt);
+void tt_host_text(Tt *tt);
 char *tt_cmake_text(const Tt *tt);
 #endif

@@ -20,7 +20,7 @@ static const char *format_name(TtFormat format) {
 }
 
 static void add_kernel(Text *t, const TtPlan *plan, int kernel, const char *member, const char *processor, int noc) {
-    text_add(t, "    \"%s\": {\"file\": \"%s\", \"processor\": \"%s\", ", member, tt_file_name(kernel), processor);
+    text_add(t, "    \"%s\": {\"file\": \"%s\", \"processor\": \"%s\", ", member, plan->file[kernel], processor);
     if (noc >= 0) text_add(t, "\"noc\": %d, ", noc);
     text_add(t, "\"compile_args\": [%s]}%s\n", plan->compile_args[kernel], kernel == TENSIX_WRITER ? "" : ",");
 }

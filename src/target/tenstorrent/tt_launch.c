@@ -245,7 +245,7 @@ static void run_model(const TtLaunch *l, const TensixBuffer *buffers, const uint
     TensixCbReport *cb_reports = ARENA_ARRAY(l->arena, TensixCbReport, plan->cbs.count);
     TensixKernel kernels[TT_KERNELS];
     for (int i = 0; i < TT_KERNELS; i++)
-        kernels[i] = (TensixKernel){.name = tt_file_name(i),
+        kernels[i] = (TensixKernel){.name = plan->file[i],
                                     .processor = (TensixProcessor)i,
                                     .entry = l->entry[i],
                                     .placements = placements,

@@ -236,7 +236,7 @@ char *tt_kernel_text(Role *role) {
     text_add(&out,
              "// %s: what role `%s` of kernel `%s` does, for one core's share of the tasks.\n// "
              "Made by Tilewright; plan.json has the arguments and circular buffers.\n",
-             tt_file_name(role->kernel), roles[role->kernel], tt->plan->name);
+             tt->plan->file[role->kernel], roles[role->kernel], tt->plan->name);
     text_add(&out, "#include \"%s\"\n\nvoid kernel_main() {\n", tt_prelude_name(role->kernel));
     if (tt->role[role->kernel])
         text_add(&out, "    const u32 first_task = get_arg_val<u32>(0), task_count = get_arg_val<u32>(1);\n");
