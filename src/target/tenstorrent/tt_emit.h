@@ -3,6 +3,7 @@
  *
  *   tt_numbers.c       single numbers that compute has as tiles
  *   tt_moves.c         elements that change places inside a tile
+ *   tt_casts.c         casts to floats of 8 bits
  *   tt_plan.c          roles, fields and their pages, circular buffers, kernel arguments
  *   tt_exact.c         reductions of f32 in steps, since source registers cut them
  *   tt_buffer.c        DRAM buffers
@@ -115,6 +116,9 @@ bool tt_is_read(Tt *tt, Ref value); /* is it a number that follows from memory? 
 
 /* --- tt_moves.c --- */
 void tt_make_moves(Tt *tt);
+
+/* --- tt_casts.c --- */
+void tt_round_casts(Tt *tt);
 
 /* --- tt_exact.c --- */
 Ref tt_high_part(struct Builder *b, Ref x, bool in_srca); /* of f32: the bits that products take of a source register */

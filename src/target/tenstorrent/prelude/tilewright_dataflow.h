@@ -111,6 +111,12 @@ template <typename T, typename Pages> static inline void tw_put(TwElements<Pages
 template <typename T> static inline T tw_as(f32 x) { return (T)x; }
 template <> inline bf16 tw_as<bf16>(f32 x) { return tw_bf16(x); }
 template <> inline f16 tw_as<f16>(f32 x) { return tw_f16(x); }
+/* Of numbers that these formats hold. */
+template <> inline e5m2 tw_as<e5m2>(f32 x) { return e5m2{(u8)(tw_f16(x).bits >> 8)}; }
+template <> inline e4m3 tw_as<e4m3>(f32 x) {
+    const u32 bits = tw_as_u32(x), size = bits & 0x7fffffffu;
+    return e4m3{(u8)((bits >> 24 & 0x80u) | (size > 0x7f800000u ? 0x7fu : tw_as_u32(tw_as_f32(size) * 0x1p-120f) >> 20))};
+}
 /* Stores a page element by element: element (r, c) is number place(r, c), or none if that is negative. */
 template <typename Word, typename T, typename Pages, typename Place>
 static inline void tw_put_page(TwElements<Pages> &e, u32 l1, Place place) {
