@@ -3,6 +3,7 @@
  *
  *   tt_numbers.c       single numbers that compute has as tiles
  *   tt_moves.c         elements that change places inside a tile
+ *   tt_integers.c      whole numbers that compute works out of data
  *   tt_casts.c         casts to floats of 8 bits
  *   tt_plan.c          roles, fields and their pages, circular buffers, kernel arguments
  *   tt_exact.c         reductions of f32 in steps, since source registers cut them
@@ -108,6 +109,7 @@ int64_t tt_slots(Tt *tt, const TtField *field, const Op *ring, int64_t slots);
 /* --- tt_numbers.c --- */
 void tt_lift_numbers(Tt *tt);
 void tt_neutralize_padding(Tt *tt, const Op *op); /* of a sum, maximum or product */
+Ref tt_inside_of(struct Builder *b, const Type *type, int axis); /* 1 for each element of a tile, 0 in its padding */
 typedef struct Role Role;
 void tt_need_told(Role *role); /* what the reader must read for compute */
 void tt_tell_number(Role *role, const Op *load);
@@ -116,6 +118,9 @@ bool tt_is_read(Tt *tt, Ref value); /* is it a number that follows from memory? 
 
 /* --- tt_moves.c --- */
 void tt_make_moves(Tt *tt);
+
+/* --- tt_integers.c --- */
+void tt_change_integers(Tt *tt);
 
 /* --- tt_casts.c --- */
 void tt_round_casts(Tt *tt);

@@ -332,7 +332,10 @@ int tt_add_scaler(Tt *tt, Range range) {
 static void add_field_cbs(Tt *tt, TtField *field, const Op *ring, bool is_only_field) {
     TtFormat format;
     const Type *type = field->type;
-    if (!tt_format(type->elem, &format)) {
+    bool is_worked_out = ring_producer(ring) == ROLE_COMPUTE && !elem_is_float(type->elem); /* tt_integers.c */
+    if (!tt_format(type->elem, &format) && is_worked_out) {
+        format = TT_Float32;
+    } else if (!tt_format(type->elem, &format)) {
         tt_refuse(tt, field->load ? field->load : ring,
                   "a load or store of %s; tiles of f32, bf16, f16, i8 or u8 move between memory and cores",
                   ty_text(type, tt->arena));
