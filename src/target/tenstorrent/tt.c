@@ -50,6 +50,7 @@ TtPlan *tt_emit(PassContext *cx, Kernel *k, const TtOptions *options) {
     tt_plan_roles(&tt);
     if (diag->errors > errors) return NULL;
     tt_lift_numbers(&tt);
+    tt_simplify_parts(&tt);
     tt_change_integers(&tt);
     tt_round_casts(&tt);
     tt_make_moves(&tt);

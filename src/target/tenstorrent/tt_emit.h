@@ -3,6 +3,7 @@
  *
  *   tt_numbers.c       single numbers that compute has as tiles
  *   tt_moves.c         elements that change places inside a tile
+ *   tt_parts.c         parts of tiles that are whole pages
  *   tt_integers.c      whole numbers that compute works out of data
  *   tt_casts.c         casts to floats of 8 bits
  *   tt_plan.c          roles, fields and their pages, circular buffers, kernel arguments
@@ -118,6 +119,16 @@ bool tt_is_read(Tt *tt, Ref value); /* is it a number that follows from memory? 
 
 /* --- tt_moves.c --- */
 void tt_make_moves(Tt *tt);
+
+/* --- tt_parts.c --- */
+typedef struct TtPart { /* a slice or insert of whole pages */
+    const Op *op;
+    Ref whole, part;
+    int64_t rows, columns; /* pages of the whole */
+    int64_t row, column;   /* where the part begins */
+} TtPart;
+bool tt_part_pages(const Tt *tt, Ref value, TtPart *part); /* is it one? */
+void tt_simplify_parts(Tt *tt);
 
 /* --- tt_integers.c --- */
 void tt_change_integers(Tt *tt);

@@ -7,7 +7,8 @@
  *   - the paging of vectors: a reduction along rows leaves a column, expand<1> wants one, and so
  * on; what nothing asks for is a plain vector. Elementwise ops and hand-overs carry the answer from
  * value to value;
- *   - a CB a field: load -> compute from 0 on, compute -> store from 16 on, inner ones from 24 on.
+ *   - a CB a field: load -> compute from 0 on, compute -> store from 16 on, inner ones from 24 on. Where there are many
+ *     fields, outputs that are handed over one after the other share one.
  * A Float32 field that both SFPU (exact, unpacked straight to DST) and FPU (19-bit sources) read
  * has two;
  *   - tiles made of indices alone (masks): tt_index.c; DRAM buffers: tt_buffer.c. */
@@ -329,6 +330,50 @@ int tt_add_scaler(Tt *tt, Range range) {
     return tt->scaler_cb;
 }
 
+/* The only op of the kind on the ring; NULL: there are none, or several. */
+static const Op *only_hand(const Region *region, Opcode code, Ref ring) {
+    const Op *found = NULL;
+    int count = 0;
+    for (const Op *op = region->first; op; op = op->next) {
+        const Op *at = op->code == code && op->operands[0] == ring ? op : NULL;
+        for (int i = 0; i < op->region_count && !at; i++) at = only_hand(op->regions[i], code, ring);
+        if (at) found = at, count++;
+    }
+    return count == 1 ? found : NULL;
+}
+
+static bool is_behind(const Op *a, const Op *b) {
+    while (b && b != a) b = b->previous;
+    return b == a;
+}
+
+/* Are items of a handed over, and taken, before those of b, in the same stretch of both roles? */
+static bool takes_turns(const Tt *tt, Ref a, Ref b) {
+    const Region *compute = tt->role[TENSIX_COMPUTE]->regions[0], *store = tt->role[TENSIX_WRITER]->regions[0];
+    const Op *commit = only_hand(compute, OP_COMMIT, a), *acquire = only_hand(compute, OP_ACQUIRE, b);
+    const Op *release = only_hand(store, OP_RELEASE, a), *wait = only_hand(store, OP_WAIT, b);
+    bool all = commit && acquire && release && wait && only_hand(compute, OP_ACQUIRE, a) && only_hand(store, OP_WAIT, a) &&
+               only_hand(compute, OP_COMMIT, b) && only_hand(store, OP_RELEASE, b);
+    return all && commit->parent == acquire->parent && release->parent == wait->parent && is_behind(commit, acquire) &&
+           is_behind(release, wait);
+}
+
+/* The CB of another output whose items are as large, where CBs are few; -1: it has its own. */
+static int shared_output(const Tt *tt, const TtField *field, const Op *ring) {
+    bool is_output = ring_producer(ring) == ROLE_COMPUTE && ring_consumer(ring) == ROLE_STORE;
+    if (!is_output || 2 * tt->fields.count <= tensix_limits(tt->plan->options.arch)->cbs) return -1;
+    for (size_t i = 0; &tt->fields.at[i] != field; i++) {
+        const TtField *other = &tt->fields.at[i];
+        bool is_alike = other->type == field->type && other->paging == field->paging && other->cb >= 0 &&
+                        ring_producer(ir_value(tt->k, other->ring)->op) == ROLE_COMPUTE && other->ring != field->ring;
+        bool all = is_alike; /* of those that have it already */
+        for (size_t j = i; &tt->fields.at[j] != field && all; j++)
+            all = tt->fields.at[j].cb != other->cb || takes_turns(tt, tt->fields.at[j].ring, field->ring);
+        if (all) return other->cb;
+    }
+    return -1;
+}
+
 static void add_field_cbs(Tt *tt, TtField *field, const Op *ring, bool is_only_field) {
     TtFormat format;
     const Type *type = field->type;
@@ -348,6 +393,8 @@ static void add_field_cbs(Tt *tt, TtField *field, const Op *ring, bool is_only_f
     Word from = ring_producer(ring), to = ring_consumer(ring);
     field->plain = field->load && tt_plain_load(tt, field->load, field->paging);
     int64_t pages = tt_pages(type, field->paging), slots = tt_slots(tt, field, ring, op_int(ring, AT_SLOTS, 1));
+    field->cb = field->fpu_cb = shared_output(tt, field, ring);
+    if (field->cb >= 0) return;
     bool exact = format == TT_Float32, is_input = to == ROLE_COMPUTE;
     bool has_two = is_input && exact && field->moved && field->multiplied;
     field->cb = tt_add_cb(tt, name, from, to, what, format, pages, slots, ring->range);
@@ -363,6 +410,8 @@ static void refuse_unknown(Tt *tt, const Op *op) {
     const Type *type = ir_type(tt->k, op->results[0]);
     if (type->kind != TY_TILE || !type->rank || op_has(op->code, TRAIT_ELEMENTWISE) || tt_is_index(tt, op->results[0]))
         return;
+    TtPart part;
+    if (tt_part_pages(tt, op->results[0], &part)) return;
     switch (op->code) {
     case OP_SPLAT:
     case OP_UNDEF:
