@@ -160,12 +160,6 @@ static bool cut_kernel(PassContext *cx, Kernel *k, const char *flat) {
     return true;
 }
 
-/* Where memory that is written is not what is read (Tensix), nobody sees in which order it was: atomics whose old value is
- * not asked for need none. */
-static void drop_order(Op *op, void *user) {
-    if (op->code == OP_TATOMIC) op_set(user, op, (Attr){.id = AT_SEM, .word = SEM_RELAXED});
-}
-
 bool pass_ring(PassContext *cx, Kernel *k) {
     if (k->form >= FORM_LAYOUT) { /* as it was printed; what `schedule` made of the roles is for it to prove */
         if (k->form == FORM_LAYOUT && tasks_of(k)) ring_check(cx, k);
@@ -174,7 +168,7 @@ bool pass_ring(PassContext *cx, Kernel *k) {
     cx->uncut = ARENA_NEW(cx->module->arena, Uncut);
     cx->uncut->findings = cx->findings.count;
     bool changed = cut_part_fills(cx, k);
-    if (cx->machine->roles_always) ir_walk(k->body, drop_order, k);
+    if (cx->machine->roles_always) ring_free_updates(cx, k);
     return cut_kernel(cx, k, NULL) || changed;
 }
 

@@ -93,8 +93,13 @@ static void refuse_around(Tt *tt, const Op *op) {
     }
 }
 
-/* By its own name, whatever else the kernel does. */
-static void refuse_atomics(Tt *tt, const Op *op) {
+/* By its own name, whatever else the kernel does: what no arrangement of roles would make possible. */
+static void refuse_at_once(Tt *tt, const Op *op) {
+    if (op->code == OP_BITCAST && ir_type(tt->k, op->results[0])->pointer) {
+        tt_refuse(tt, op, "an address that is made of a number; arrays are pages in the chip's memory, and only arguments say "
+                          "which" FIX "pass the array as an argument, or use target cpu");
+        return;
+    }
     if (op->code != OP_ATOMIC && op->code != OP_ATOMIC_CAS) return;
     bool is_asked = op->code == OP_ATOMIC_CAS || ir_count_uses(tt->k, tt->arena)[op->results[0]];
     tt_refuse(tt, op, is_asked ? "the old value of an atomic update; cores take turns at memory, and only their writers see it"
@@ -105,7 +110,7 @@ static void refuse_atomics(Tt *tt, const Op *op) {
 
 void tt_plan_roles(Tt *tt) {
     int errors = tt->cx->module->diag->errors;
-    tt_each(tt, tt->k->body, refuse_atomics);
+    tt_each(tt, tt->k->body, refuse_at_once);
     if (tt->cx->module->diag->errors > errors) return;
     for (const Op *op = tt->k->body->first; op; op = op->next) {
         if (op->code == OP_TASKS) {
