@@ -555,7 +555,8 @@ static bool shares_both_ways(const Cut *c, const Op *tasks) {
 void cut_plan(Cut *c, Op *tasks, Execution run) {
     Kernel *k = c->k;
     const Machine *machine = c->cx->machine;
-    for (size_t i = 0; i < c->rings.count; i++) plan_ring(c, c->rings.at[i], run);
+    for (size_t i = 0; i < c->rings.count; i++)
+        if (!c->rings.at[i]->alone) plan_ring(c, c->rings.at[i], run);
     Op *compute = role_find(tasks, ROLE_COMPUTE), *store = role_find(tasks, ROLE_STORE);
     int workers = run == RUN_ROLES && compute ? choose_workers(c, compute->regions[0]) : 1;
     if (workers > 1) {
