@@ -60,8 +60,8 @@ tw_status toolchain_make(tw_context *cx, const Toolchain *tool, const ToolFile *
  * owed. */
 tw_status toolchain_build(tw_context *cx, const Toolchain *tool, const char *const *flags, const ToolFile *files,
                           int count, const char *hex, void **library);
-/* An object file likewise, for others to be linked with; where it lies in the cache. False: it could not be made, or not be
- * kept there. Nothing is said of that: who asks can do without. */
+/* An object file likewise, for others to be linked with; where it lies in the cache. False: it could not be made, or
+ * not be kept there. Nothing is said of that: who asks can do without. */
 bool toolchain_object(tw_context *cx, const Toolchain *tool, const char *const *flags, const ToolFile *files, int count,
                       const char *hex, char path[CACHE_PATH]);
 #endif

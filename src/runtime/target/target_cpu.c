@@ -90,7 +90,8 @@ static tw_status load_made(tw_context *cx, const char *const *flags, const ToolF
 }
 
 /* By the compiler. A kernel that is to be linked with products, of which there are none, has its own. */
-static tw_status make(tw_kernel *k, const Toolchain *cc, CpuForm form, const ToolFile *files, int count, void **library) {
+static tw_status make(tw_kernel *k, const Toolchain *cc, CpuForm form, const ToolFile *files, int count,
+                      void **library) {
     const char *list[TOOL_FLAGS];
     char hex[DIGEST_HEX], loose[DIGEST_HEX], products[CACHE_PATH];
     if (form == CPU_APART && !cpu_products(k, cc, products)) form = CPU_WHOLE;
