@@ -285,6 +285,10 @@ Val lang_index(Lower *l, const Storage *storage, const PyNode *node) {
     uint32_t count = tuple ? slice->Tuple.elts->count : 1;
     const PyNode *const *parts = tuple ? (const PyNode *const *)slice->Tuple.elts->at : &slice;
     if (!py_need_ir(l, node->range)) return val_error;
+    if (storage->emitted)
+        return bad_index(l, node->range,
+                         "an emitter fills these registers, and which element of the block's tile each one is has no "
+                         "meaning here" FIX "write T.gemm into a fragment, whose elements T.Parallel reaches");
     if ((int)count != storage->rank)
         return bad_index(l, node->range,
                          arena_printf(l->arena, "%s has %d dimensions, %u indices are given",
