@@ -164,3 +164,39 @@ $ for t in interp cpu; do tilewright run begins.py:begins --target $t --arg A=ar
 $ for k in differs changes; do tilewright emit begins.py:$k --target cpu --arg A=arange:f32[50] --arg O=arange:i32[2] --arg B=zeros:f32[2,8] 2>&1 | head -1; done
 begins.py:16:18: error: a slice whose extent is not a constant is not supported in a TileLang kernel; write it as `start : start + 16`, with its extent as the constant [unsupported]
 begins.py:25:18: error: a slice whose extent is not a constant is not supported in a TileLang kernel; write it as `start : start + 16`, with its extent as the constant [unsupported]
+#! What all threads arrive at in front of the roles, the roles may wait for.
+$ cat > arrivals.py <<'END'
+> import tilelang.language as T
+>
+>
+> @T.prim_func
+> def arrivals(A: T.Tensor((64,), "float32"), B: T.Tensor((64,), "float32")):
+>     with T.Kernel(1, threads=256):
+>         s = T.alloc_shared((64,), "float32")
+>         t = T.alloc_shared((64,), "float32")
+>         p = T.alloc_barrier(arrive_count=256)
+>         q = T.alloc_barrier(arrive_count=256)
+>         full = T.alloc_barrier(arrive_count=128)
+>         tx = T.get_thread_binding()
+>         T.copy(A, s)
+>         T.barrier_arrive(p)
+>         T.fill(t, 2)
+>         T.barrier_arrive(q)
+>         if tx < 128:
+>             T.barrier_wait(p, 0)
+>             T.barrier_wait(full, 0)
+>             f = T.alloc_fragment((64,), "float32")
+>             T.copy(t, f)
+>             T.copy(f, B)
+>         else:
+>             T.barrier_wait(q, 0)
+>             for i in T.Parallel(64):
+>                 t[i] = s[i] * 3 + t[i]
+>             T.barrier_arrive(full)
+> END
+$ for t in interp cpu "cuda --emulate" "cpu --set written=on" "cuda --emulate --set written=on"; do tilewright run arrivals.py --target $t --arg A=arange:f32[64] --arg B=zeros:f32[64] --save B=b.npy > said && od -A n -t f4 -j 128 -w16 -N 16 b.npy; done
+               2               5               8              11
+               2               5               8              11
+               2               5               8              11
+               2               5               8              11
+               2               5               8              11
