@@ -70,8 +70,14 @@ def _only_compile(device):
     kernel.CompiledFunction.__init__, kernel.CompiledFunction.launch = make, launch
     torch.testing.assert_close = torch.allclose = lambda *args, **kwargs: True
     from tilewright.tilelang import profiler
+
+    def tried(self, function=None, *args, input_tensors=None, dynamic_symbolic_constraints=None, **kwargs):
+        given = dynamic_symbolic_constraints or {}
+        self.adapter(*(self._get_inputs(dynamic_symbolic_constraints=given) if input_tensors is None else input_tensors))
+        return 1.0
+
     for name in ("do_bench", "assert_allclose", "assert_consistent"):
-        setattr(profiler.Profiler, name, lambda self, *args, **kwargs: 1.0)
+        setattr(profiler.Profiler, name, tried)
 
 
 def main():

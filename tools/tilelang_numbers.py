@@ -22,12 +22,15 @@ import types
 
 BOUND = 2e-2
 ROWS = {}
+HOST_ONLY = set()  # files whose kernels bring functions in CUDA, which the emulator does not run
 
 
-def row(*files):
+def row(*files, emulated=True):
     def add(function):
         for file in files:
             ROWS[file] = function
+            if not emulated:
+                HOST_ONLY.add(file)
         return function
     return add
 
@@ -550,6 +553,59 @@ def pooled(c):
     yield got.double() * scales.double().view(-1, 1), wanted, 0.1
 
 
+@row("gemm/example_gemm_intrinsics.py")
+def emitted(c):
+    a, b = c.rand(150, 96), c.rand(70, 96)
+    yield c.m.tl_matmul(a, b, "float16", "float16", "float32"), product(a, b.T)
+    a, b = c.ints(-9, 9, 70, 64, dtype=c.t.int8), c.ints(-9, 9, 150, 64, dtype=c.t.int8)
+    yield c.m.tl_matmul(a, b, "int8", "int32", "int32"), product(a, b.T)
+
+
+@row("flash_decoding/example_mha_inference.py")
+def in_parts(c):
+    q, k, v = c.rand(2, 50, 3, 32), c.rand(2, 256, 3, 32), c.rand(2, 256, 3, 32)
+    yield c.m.flashattn(2, 3, 50, 256, 32, False, 32, 32)(q, k, v), c.turned(c.attend(*c.turned(q, k, v)))
+
+
+@row("bitnet-1.58b/kernel_benchmark/tilelang_bitnet_158_int8xint2_decode.py", "bitnet-1.58b/kernel_benchmark/tilelang_bitnet_158_int8xint2_prefill.py", emulated=False)
+def of_two_bits(c):
+    decodes = "decode" in c.file
+    m, n, k = (3, 50, 1024) if decodes else (50, 70, 128)
+    a, b = c.ints(-100, 100, m, k, dtype=c.t.int8), c.ints(0, 3 if decodes else 2, n, k, dtype=c.t.int8)
+    packed = c.t.from_numpy(c.m.interleave_weight(c.m.general_compress(b.numpy(), source_bits=2), 2, target_dtype=c.m.T.int8))
+    made = c.m.bitnet_158_int8xint2_decode if decodes else c.m.bitnet_158_int8xint2_prefill
+    got = c.zeros(m, n, dtype=c.i32)
+    c.m.tilelang.compile(made(m, n, k, c.m.T.int8, c.m.T.int32, c.m.T.int32))(a, packed, got)
+    yield got, product(a, b.T)
+
+
+@row("dequantize_gemm/example_dequant_gemv_fp16xint4.py", emulated=False)
+def of_four_bits(c):
+    from quantize.utils import interleave_weight
+    a, b = c.rand(2, 512), c.ints(0, 16, 50, 512)
+    packed = (b[:, 0::2] | b[:, 1::2] << 4).to(c.t.uint8).view(c.t.int8)
+    got = c.zeros(2, 50, dtype=c.f16)
+    T = c.m.T
+    c.m.dequantize_gemv(2, 50, 512, T.float16, T.float16, T.float32, 4, T.int8, "uint", 4, 32, True, False, True, -1, False)(a, interleave_weight(packed, 4, T.float16), got)
+    yield got, product(a, b.T)
+
+
+@row("dequantize_gemm/example_dequant_gemm_bf16_fp4_hopper.py", "dequantize_gemm/example_dequant_gemm_bf16_mxfp4_hopper.py", emulated=False)
+def of_small_floats(c):
+    T, scaled = c.m.T, "mxfp4" in c.file
+    a, packed = c.rand(50, 256, dtype=c.bf16), c.ints(0, 256, 70, 128, dtype=c.t.uint8)
+    for fast in (True, False):
+        b = (c.m.torch_convert_bit_twiddling(packed) if fast else c.m.torch_convert(packed)).double()
+        scale, bias = c.ints(0, 5, 70, 8, dtype=c.t.uint8), c.rand(50, 70, dtype=c.bf16)
+        how = {"num_bits": 4, "fast_dequant": fast, "block_M": 64, "block_N": 32, "block_K": 128, "num_stages": 2, "threads": 128, "split": 1}
+        if scaled and fast:
+            b = b * 2.0 ** scale.double().repeat_interleave(32, 1)
+        elif scaled:
+            b = c.m.torch_convert(packed, 32, scale).double()
+        inputs = (a, packed, scale, bias) if scaled else (a, packed)
+        yield c.m.matmul(50, 70, 256, T.bfloat16, T.bfloat16, T.float32, **how)(*inputs), product(a, b.T)
+
+
 def load(path):
     """The file as a module; of one that runs its kernels wherever it is imported, no more than its definitions."""
     text = path.read_text()
@@ -607,7 +663,7 @@ def main():
     cuda_on_cpu.install("cpu")
     import torch
     torch.set_num_threads(1)
-    waiting, running, right = [file for file in ROWS if options.match in file], {}, 0
+    waiting, running, right = [file for file in ROWS if options.match in file and not (options.emulate and file in HOST_ONLY)], {}, 0
     asked, folder = len(waiting), pathlib.Path(options.log or tempfile.mkdtemp(prefix="tilewright-numbers-"))
     while waiting or running:
         while waiting and len(running) < options.jobs:

@@ -63,6 +63,42 @@ static bool fits(Threads *t, const Op *op) {
     return true;
 }
 
+typedef struct Waits { /* for a barrier, behind an operation of the region */
+    const Split *s;
+    Ref bar;
+    bool before, inside; /* the span */
+} Waits;
+
+static void look_at_wait(Op *op, void *user) {
+    Waits *w = user;
+    if (op->code != OP_BAR_WAIT || op->operands[0] != w->bar) return;
+    while (op->parent != w->s->t->spmd->regions[0]) {
+        if (!op->parent || !op->parent->owner) return;
+        op = op->parent->owner;
+    }
+    for (const Op *at = w->s->first; at; at = at->next) {
+        w->inside |= at == op;
+        if (at == op) return;
+    }
+    w->before = true;
+}
+
+/* Arrivals of all threads in front of the roles that wait for them are the first thing that each role does: nobody
+ * needs them before. */
+static void take_arrivals(Split *s) {
+    Region *region = s->t->spmd->regions[0];
+    Op *role = s->first;
+    for (Op *op = region->first, *next; op != role && op != s->first; op = next) {
+        Waits waits = {s, op->operand_count ? op->operands[0] : REF_NONE, false, false};
+        next = op->next;
+        if (op->code != OP_BAR_ARRIVE) continue;
+        ir_walk(region, look_at_wait, &waits);
+        if (waits.before || !waits.inside) continue;
+        if (next != role) ir_move(op, region, role);
+        if (s->first == role) s->first = op;
+    }
+}
+
 static bool find_span(Split *s) {
     Region *region = s->t->spmd->regions[0];
     int64_t threads;
@@ -72,6 +108,7 @@ static bool find_span(Split *s) {
         s->last = op;
     }
     if (!s->first) return threads_fail(s->t, s->t->spmd, "there are no roles of warpgroups");
+    take_arrivals(s);
     bool one = s->t->spmd->operand_count == 1 && ir_const_int(s->k, s->t->spmd->operands[0], &threads);
     if (!one || threads % GROUP || threads / GROUP < 2 || threads / GROUP > MOST_GROUPS)
         return threads_fail(s->t, s->first,

@@ -102,7 +102,7 @@ $ cat > mistakes.py <<'END'
 > @T.prim_func
 > def device(A: T.Tensor((8,), "float32"), B: T.Tensor((8,), "float32")):
 >     with T.Kernel(1):
->         T.import_source("__device__ float twice(float x) { return 2 * x; }")
+>         T.import_source("__device__ float twice(float x) { float y; asm(\"ex2.approx.ftz.f32 %0, %1;\" : \"=f\"(y) : \"f\"(x)); return y; }")
 >         for i in T.Parallel(8):
 >             B[i] = T.call_extern("float32", "twice", A[i])
 >
@@ -147,7 +147,7 @@ mistakes.py:26:9: error: a function on tiles reads at most 24 bytes of them, tog
 mistakes.py:33:9: error: a function reads and writes at most 1024 elements of a tile, and none behind its end [arguments]
    33 |         T.call_extern("fill", T.access_ptr(x, "w", 9), 9, dtype="float32")
       |         ^~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~
-mistakes.py:41:20: error: `twice` stands in a text in CUDA (`__device__`), which target cpu does not compile; import a text in C, or use target cuda [extern]
+mistakes.py:41:20: error: `twice` stands in a text in CUDA (`ex2.approx.ftz.f32`), which target cpu does not compile; import a text in C, or use target cuda [extern]
    41 |             B[i] = T.call_extern("float32", "twice", A[i])
       |                    ^~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~
 hint: a target is chosen with --target NAME
@@ -168,4 +168,61 @@ $ tilewright run mistakes.py:narrow --target cpu --arg A=arange:f16[8] --arg B=z
 mistakes.py:57:20: error: a function in C or CUDA takes and gives integers of 8 to 64 bits, float32 and float64, here float16; T.cast to one of these [types]
    57 |             B[i] = T.call_extern("float32", "f", A[i])
       |                    ^~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~
+[1]
+#! A text in CUDA is C++ with words and assembly of CUDA's: here its instructions are functions.
+$ cat > cuda_text.py <<'END'
+> import tilelang.language as T
+>
+> SOURCE = """
+> template <bool doubled> __device__ __forceinline__ unsigned nibbles(unsigned x, int which) {
+>     static constexpr unsigned low = 0x0f0f0f0f;
+>     unsigned y, t;
+>     asm volatile("{.reg .b32 part;  // of each byte
+> "
+>         "shr.u32 part, %1, %3; and.b32 %0, part, %2; mov.b32 %4, %0;}" : "=r"(y) : "r"(x), "n"(low), "r"(4 * which), "r"(t));
+>     return doubled ? __vadd4(y, y) : y;
+> }
+> template <typename In, typename Out> __device__ void spread(In *in, Out *out, const int n = 4) {
+>     for (int i = 0; i < 2; i++) reinterpret_cast<unsigned *>(out)[i] = nibbles<false>(*reinterpret_cast<unsigned *>(in), i);
+> }
+> __device__ float turned(float x) {
+>     unsigned short low, high;
+>     unsigned bits = __float_as_uint(x), none = 7;
+>     asm("mov.b32 {%0, %1}, %2;" : "=h"(low), "=h"(high) : "r"(bits));
+>     asm("mov.b32 %0, {%1, %2}; lop3.b32 %0, %0, %3, 0, 0xc0; xor.b32 %0, %0, 0x80000000;" : "+r"(bits) : "h"(low), "h"(high), "r"(~none | 7));
+>     return __uint_as_float(bits);
+> }
+> __device__ int halves(int x) {
+>     unsigned y = x;
+>     asm("fma.rn.f16x2 %0, %0, %1, %2;" : "+r"(y) : "r"(0x40004000), "n"(0x3c00bc00));
+>     asm("sub.bf16x2 %[to], %[from], %[from];" : [to] "=r"(x) : [from] "r"(0x3f803f80));
+>     return (int)y + x;
+> }
+> """
+>
+> @T.prim_func
+> def cuda_text(A: T.Tensor((4, 4), "uint8"), B: T.Tensor((4, 8), "uint8"), C: T.Tensor((4,), "float32"), D: T.Tensor((4,), "int32")):
+>     with T.Kernel(1, threads=4, prelude=SOURCE):
+>         tx = T.get_thread_binding()
+>         a = T.alloc_local((4,), "uint8")
+>         b = T.alloc_local((8,), "uint8")
+>         for v in T.vectorized(4):
+>             a[v] = A[tx, v] * 16 + A[tx, v] // 2
+>         T.call_extern("handle", "spread", T.access_ptr(a, "r"), T.access_ptr(b, "w"))
+>         for v in T.vectorized(8):
+>             B[tx, v] = b[v]
+>         C[tx] = T.call_extern("float32", "turned", C[tx])
+>         D[tx] = T.call_extern("int32", "halves", D[tx])
+> END
+$ tilewright run cuda_text.py --target cpu --arg A=arange:u8[4,4] --arg B=zeros:u8[4,8] --arg C=arange:f32[4] --arg D=zeros:i32[4] --save B=b.npy --save C=c.npy --save D=d.npy > said && od -A n -t u1 -j 128 -w8 b.npy && od -A n -t f4 -j 128 -w16 c.npy && od -A n -t x4 -j 128 -w16 d.npy
+   0   0   1   1   0   1   2   3
+   2   2   3   3   4   5   6   7
+   4   4   5   5   8   9  10  11
+   6   6   7   7  12  13  14  15
+              -0              -1              -2              -3
+ 3c00bc00 3c00bc00 3c00bc00 3c00bc00
+$ tilewright emit cuda_text.py --target cuda -o . --arg A=arange:u8[4,4] --arg B=zeros:u8[4,8] --arg C=arange:f32[4] --arg D=zeros:i32[4] > said && grep -c 'asm volatile("{.reg .b32 part' cuda_text.cu
+1
+$ tilewright build cuda_text.py -o made --arg A=arange:u8[4,4] --arg B=zeros:u8[4,8] --arg C=arange:f32[4] --arg D=zeros:i32[4]
+error: a kernel that brings functions in CUDA cannot be built for target cpu; import a text in C
 [1]

@@ -128,3 +128,75 @@ A: f32[1, 8, 8, 32], max error 0: ok
 B: f32[64, 288], max error 0: ok
 A: f32[1, 8, 8, 32], max error 0: ok
 B: f32[64, 288], max error 0: ok
+#! A box that begins where an array says: its end is the same number and a constant.
+$ cat > begins.py <<'END'
+> import tilelang.language as T
+>
+>
+> @T.prim_func
+> def begins(A: T.Tensor((50,), "float32"), O: T.Tensor((2,), "int32"), B: T.Tensor((2, 8), "float32")):
+>     with T.Kernel(2) as bx:
+>         s = T.alloc_shared((50,), "float32")
+>         k = T.alloc_var("int32", 3)
+>         T.copy(A, s)
+>         T.copy(s[O[bx] * 2 + k:O[bx] * 2 + k + 8], B[bx, 0])
+>
+>
+> @T.prim_func
+> def differs(A: T.Tensor((50,), "float32"), O: T.Tensor((2,), "int32"), B: T.Tensor((2, 8), "float32")):
+>     with T.Kernel(1):
+>         T.copy(A[O[0]:O[1] + 8], B[0, 0])
+>
+>
+> @T.prim_func
+> def changes(A: T.Tensor((50,), "float32"), O: T.Tensor((2,), "int32"), B: T.Tensor((2, 8), "float32")):
+>     with T.Kernel(1):
+>         k = T.alloc_var("int32", 3)
+>         first = k
+>         k = k + 1
+>         T.copy(A[first:k + 8], B[0, 0])
+> END
+$ for t in interp cpu; do tilewright run begins.py:begins --target $t --arg A=arange:f32[50] --arg O=arange:i32[2] --arg B=zeros:f32[2,8] --save B=b.npy > said && od -A n -t f4 -j 128 -w32 b.npy; done
+               3               4               5               6               7               8               9              10
+               5               6               7               8               9              10              11              12
+               3               4               5               6               7               8               9              10
+               5               6               7               8               9              10              11              12
+$ for k in differs changes; do tilewright emit begins.py:$k --target cpu --arg A=arange:f32[50] --arg O=arange:i32[2] --arg B=zeros:f32[2,8] 2>&1 | head -1; done
+begins.py:16:18: error: a slice whose extent is not a constant is not supported in a TileLang kernel; write it as `start : start + 16`, with its extent as the constant [unsupported]
+begins.py:25:18: error: a slice whose extent is not a constant is not supported in a TileLang kernel; write it as `start : start + 16`, with its extent as the constant [unsupported]
+#! What all threads arrive at in front of the roles, the roles may wait for.
+$ cat > arrivals.py <<'END'
+> import tilelang.language as T
+>
+>
+> @T.prim_func
+> def arrivals(A: T.Tensor((64,), "float32"), B: T.Tensor((64,), "float32")):
+>     with T.Kernel(1, threads=256):
+>         s = T.alloc_shared((64,), "float32")
+>         t = T.alloc_shared((64,), "float32")
+>         p = T.alloc_barrier(arrive_count=256)
+>         q = T.alloc_barrier(arrive_count=256)
+>         full = T.alloc_barrier(arrive_count=128)
+>         tx = T.get_thread_binding()
+>         T.copy(A, s)
+>         T.barrier_arrive(p)
+>         T.fill(t, 2)
+>         T.barrier_arrive(q)
+>         if tx < 128:
+>             T.barrier_wait(p, 0)
+>             T.barrier_wait(full, 0)
+>             f = T.alloc_fragment((64,), "float32")
+>             T.copy(t, f)
+>             T.copy(f, B)
+>         else:
+>             T.barrier_wait(q, 0)
+>             for i in T.Parallel(64):
+>                 t[i] = s[i] * 3 + t[i]
+>             T.barrier_arrive(full)
+> END
+$ for t in interp cpu "cuda --emulate" "cpu --set written=on" "cuda --emulate --set written=on"; do tilewright run arrivals.py --target $t --arg A=arange:f32[64] --arg B=zeros:f32[64] --save B=b.npy > said && od -A n -t f4 -j 128 -w16 -N 16 b.npy; done
+               2               5               8              11
+               2               5               8              11
+               2               5               8              11
+               2               5               8              11
+               2               5               8              11

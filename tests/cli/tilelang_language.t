@@ -389,3 +389,32 @@ $ tilewright run nan.py --arg 'A=arange:f32[2,4]' --arg 'B=zeros:f32[2]' --arg '
                3               7
 $ tilewright run nan.py --arg 'A=arange:f32[2,4]' --arg 'B=zeros:f32[2]' --arg 'C=zeros:f32[2]' --save C=o.npy > said && od -A n -t f4 -j 128 -w24 o.npy
              nan             nan
+#! Where nobody has written to a tile there is nothing to fold into.
+$ cat > folds.py <<'END'
+> import tilelang.language as T
+>
+>
+> @T.prim_func
+> def folds(A: T.Tensor((3, 4), "float32"), B: T.Tensor((2, 3), "float32")):
+>     with T.Kernel(1):
+>         a = T.alloc_fragment((3, 4), "float32")
+>         b = T.alloc_fragment((3,), "float32")
+>         T.copy(A, a)
+>         for i, j in T.Parallel(3, 4):
+>             a[i, j] = -1 - a[i, j]
+>         T.reduce_max(a, b, dim=1, clear=False)
+>         T.copy(b, B[0, 0])
+>         T.reduce_sum(a, b, dim=1, clear=False)
+>         T.copy(b, B[1, 0])
+> END
+$ for t in interp cpu; do tilewright run folds.py --target $t --arg A=arange:f32[3,4] --arg B=zeros:f32[2,3] --save B=b.npy && od -A n -t f4 -j 128 -w12 b.npy; done
+folds.py:12:9: warning: `T.reduce_max` with clear=False, and nobody has written to the tile that it folds into: it takes what the source has; write clear=True, or T.fill the tile before [unwritten-fold]
+   12 |         T.reduce_max(a, b, dim=1, clear=False)
+      |         ^~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~
+              -1              -5              -9
+             -11             -31             -51
+folds.py:12:9: warning: `T.reduce_max` with clear=False, and nobody has written to the tile that it folds into: it takes what the source has; write clear=True, or T.fill the tile before [unwritten-fold]
+   12 |         T.reduce_max(a, b, dim=1, clear=False)
+      |         ^~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~
+              -1              -5              -9
+             -11             -31             -51

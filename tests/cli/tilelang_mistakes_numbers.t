@@ -134,3 +134,40 @@ mistakes.py:78:43: error: batch=3 does not fit a reducer of 64 elements; it must
    78 |         T.finalize_reducer(sums, A, batch=3)
       |                                           ^
 [1]
+#! Blocks may reach over the end of a tensor, and lie behind it: they read 0 there and write nothing.
+$ cat > behind.py <<'END'
+> import tilelang.language as T
+>
+> M = T.dynamic("m")
+>
+>
+> @T.prim_func
+> def element(A: T.Tensor((16, M), "float32"), B: T.Tensor((16, M), "float32")):
+>     with T.Kernel(1):
+>         B[0, 0] = A[16, 0]
+>
+>
+> @T.prim_func
+> def box(A: T.Tensor((16, M), "float32"), B: T.Tensor((16, M), "float32")):
+>     with T.Kernel(1):
+>         s = T.alloc_shared((16, 2), "float32")
+>         T.copy(A[20:36, 0:2], s)
+>         T.copy(s, B[0, 0])
+>
+>
+> @T.prim_func
+> def right(A: T.Tensor((16, M), "float32"), B: T.Tensor((16, M), "float32")):
+>     with T.Kernel(1):
+>         s = T.alloc_shared((4, 2), "float32")
+>         T.copy(A[14:18, 0:2], s)
+>         T.copy(s, B[0, 0])
+>         B[1, 0] = T.if_then_else(M > 1, A[1, 1], 0) + (A[2, 1] if M > 1 else 7)
+>         if M > 1:
+>             B[1, 1] = A[1, 1]
+>         if A[0, 0] > 1:
+>             B[99, 0] = 1
+> END
+$ for k in element box right; do tilewright run behind.py:$k --arg A=ones:f32[16,1] --arg B=zeros:f32[16,1] --save B=b.npy && od -A n -t f4 -j 128 -w16 -N 16 b.npy; done
+               0               0               0               0
+               0               0               0               0
+               1               7               0               0

@@ -217,6 +217,63 @@ def test_sparse_products(dtype, bits, turned):
     assert places.size * get_e_factor(T.dtype(dtype), f"int{bits}") == a.size
 
 
+def test_emitters_of_instructions():
+    """An object of Python around a lazy kernel, and one that an eager kernel makes."""
+    from tilewright.tilelang.cuda.intrinsics.macro.mma_macro_generator import TensorCoreIntrinEmitter
+    from tilewright.tilelang.tileop.base import GemmWarpPolicy
+    how = {"b_transposed": True, "block_row_warps": 1, "block_col_warps": 2, "warp_row_tiles": 16, "warp_col_tiles": 16, "chunk": 16}
+    emitter = TensorCoreIntrinEmitter(accum_dtype="float32", **how)
+    assert (emitter.local_size_a, emitter.local_size_out, emitter.micro_size_k, emitter.threads) == (8, 8, 16, 64)
+
+    @T.prim_func
+    def lazy(A: T.Tensor((10, 40), "float16"), B: T.Tensor((30, 40), "float16"), C: T.Tensor((10, 30), "float32")):
+        with T.Kernel(1, threads=64):
+            x, y = T.alloc_shared((16, 16), "float16"), T.alloc_shared((32, 16), "float16")
+            a, b, c = T.alloc_local((8, ), "float16"), T.alloc_local((8, ), "float16"), T.alloc_local((8, ), "float32")
+            T.clear(c)
+            for k in range(3):
+                T.copy(A[0, k * 16], x)
+                T.copy(B[0, k * 16], y)
+                emitter.ldmatrix_a(a, x, 0)
+                emitter.ldmatrix_b(b, y, 0)
+                emitter.mma(a, b, c)
+            emitter.stmatrix(c, C, pid_m=0, pid_n=0)
+
+    @tilelang.jit
+    def eager(A, B, C):
+        M, N, K = T.const("M, N, K")
+        A: T.Tensor((M, K), T.float16)
+        B: T.Tensor((N, K), T.float16)
+        C: T.Tensor((M, N), T.float32)
+        e = TensorCoreIntrinEmitter(accum_dtype=T.float32, **how)
+        with T.Kernel(1, threads=64):
+            x, y = T.alloc_shared((16, 16), "float16"), T.alloc_shared((32, 16), "float16")
+            a = T.alloc_local((e.local_size_a, ), "float16")
+            b = T.alloc_local((e.local_size_b, ), "float16")
+            c = T.alloc_local((e.local_size_out, ), "float32")
+            d = T.alloc_fragment((16, 32), "float32")
+            T.clear(c)
+            T.clear(d)
+            for k in range(3):
+                T.copy(A[0, k * 16], x)
+                T.copy(B[0, k * 16], y)
+                e.ldmatrix_a(a, x, 0)
+                e.ldmatrix_b(b, y, 0)
+                e.mma(a, b, c)
+                T.gemm(x, y, d, transpose_B=True, policy=GemmWarpPolicy.FullRow)
+            e.stmatrix(c, C, pid_m=0, pid_n=0)
+            for i, j in T.Parallel(M, N):
+                C[i, j] = C[i, j] - d[i, j]
+
+    a, b = (np.random.default_rng(1).integers(-4, 4, shape).astype(np.float16) for shape in ((10, 40), (30, 40)))
+    np.testing.assert_array_equal(run(lazy, a, b, np.zeros((10, 30), np.float32)), a.astype(np.float32) @ b.T.astype(np.float32))
+    c = np.ones((10, 30), np.float32)
+    eager(a, b, c)
+    np.testing.assert_array_equal(c, 0)
+    with pytest.raises(TypeError, match="for kernels"):
+        emitter.mma(1, 2, 3)
+
+
 @pytest.mark.parametrize("target", ["cpu", "interp"])
 def test_the_rest_of_the_functions(target):
     names = {"asin": np.arcsin, "acos": np.arccos, "asinh": np.arcsinh, "atanh": np.arctanh, "acosh": lambda x: np.arccosh(x + 1), "__exp": np.exp, "__exp10": lambda x: 10**x,

@@ -244,7 +244,7 @@ import tvm
 from tilelang import language as T2, jit, DataType
 from tilelang.autotuner import *
 from tilelang.profiler import do_bench
-from tilelang.cuda.intrinsics.macro.mma_macro_generator import TensorCoreIntrinEmitter
+from tilelang.cuda.intrinsics.macro.wgmma_macro_generator import TensorCoreIntrinEmitter
 from tvm import tirx, DataType as D
 from tvm.nowhere import at_all
 import tilelang.testing, tilewright.tilelang, importlib.metadata
@@ -265,7 +265,7 @@ def test_python_m_tilewright(tmp_path):
     done = subprocess.run([sys.executable, "-m", "tilewright", "program.py"], capture_output=True, text=True, cwd=tmp_path, env=dict(os.environ, PYTHONPATH=package))
     assert done.returncode == 0, done.stderr
     lines = done.stdout.splitlines()
-    emitter = "tilelang.cuda.intrinsics.macro.mma_macro_generator.TensorCoreIntrinEmitter is a part of TileLang that Tilewright does not have"
+    emitter = "tilelang.cuda.intrinsics.macro.wgmma_macro_generator.TensorCoreIntrinEmitter is a part of TileLang that Tilewright does not have"
     assert lines == [emitter, "tvm.nowhere.at_all is a part of TileLang that Tilewright does not have", emitter, "0.1.13"]
 
 

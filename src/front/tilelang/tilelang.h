@@ -45,6 +45,7 @@ typedef struct Storage {
     Word reduces;               /* T.alloc_reducer: how; 0: it is none */
     const struct Storage *base; /* of a view of a tile in another shape or type; NULL: it is none */
     bool own;                   /* each thread has one */
+    bool emitted;               /* registers of an emitter, which are a tile of the block */
 } Storage;
 
 typedef struct Box { /* part of storage */
@@ -97,6 +98,12 @@ typedef struct Found {         /* FrontKernel.node */
     bool eager;                /* @tilelang.jit with the tensors in its body */
 } Found;
 
+typedef struct Emitted { /* a name that a kernel gives to the registers of an emitter (tilelang_emitter.c) */
+    const char *name;
+    const void *emitter;
+    char tile; /* a, b, c */
+} Emitted;
+
 typedef struct LangState { /* Lower.own */
     const Found *found;
     int level;      /* how many of its functions have been entered */
@@ -121,6 +128,7 @@ typedef struct LangState { /* Lower.own */
     const Val *reducer;       /* of the `with T.attr(..)` around here */
     VEC(const char *) imports; /* T.import_source so far */
     Storage *random; /* numbers of T.rng_init; NULL: it was not met */
+    VEC(Emitted) emitted;
     /* tilelang_hopper.c: */
     int64_t block_threads, arriving; /* threads of the block; those that come here */
 } LangState;
@@ -130,6 +138,7 @@ extern const Own lang_storage_own, lang_box_own, lang_symbol_own, lang_loop_own,
 extern const Own lang_reducer_own; /* T.comm_reducer: its function */
 extern const Own lang_persistent_own; /* T.Persistent(..) */
 extern const Own lang_scheduler_own; /* T.PersistentTileScheduler(..) */
+extern const Own lang_emitter_own; /* TensorCoreIntrinEmitter(..) */
 extern const Own lang_fresh_own; /* a variable that has no name yet */
 extern const Domain lang_domain;
 
@@ -277,6 +286,7 @@ Val lang_barrier_at(Lower *l, Val v, const PyNode *node); /* one of several */
 bool lang_with_ws(Lower *l, const PyNode *node, const PyNode *call);
 
 /* --- tilelang_extern.c --- */
+void lang_import(Lower *l, const char *text); /* functions in C or CUDA */
 bool lang_check_externs(Lower *l); /* at the kernel's end: does somebody want what they give? */
 
 /* --- tilelang_eager.c --- */
@@ -310,6 +320,12 @@ void lang_run_persistent(Lower *l, const PyNode *node, const void *loop);
 /* --- tilelang_scheduler.c --- */
 Val lang_scheduler_attribute(Lower *l, const void *scheduler, const char *attr, Range range);
 Val lang_scheduler_method(Lower *l, const void *scheduler, const char *name, const PyNode *call);
+
+/* --- tilelang_emitter.c --- */
+void lang_emitters_begin(Lower *l, const PyNode *with); /* of the body of T.Kernel: which names are its registers? */
+void lang_bind_emitted(Lower *l, const char *id, const Storage *made); /* a tile gets its name */
+Val lang_emitter_attribute(Lower *l, const void *emitter, const char *attr, Range range);
+Val lang_emitter_method(Lower *l, const void *emitter, const char *name, const PyNode *call);
 
 /* --- tilelang.c --- */
 bool lang_define(Lower *l, const PyNode *def, Val *function);

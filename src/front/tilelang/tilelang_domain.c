@@ -9,7 +9,8 @@
 const Own lang_storage_own = {.whole = true}, lang_box_own = {.whole = true}, lang_symbol_own = {.whole = true},
           lang_loop_own = {.whole = true}, lang_note_own = {.whole = true}, lang_layout_own = {.whole = true},
           lang_persistent_own = {.whole = true}, lang_fresh_own = {.whole = true},
-          lang_scheduler_own = {.whole = true}, lang_reducer_own = {.whole = true};
+          lang_scheduler_own = {.whole = true}, lang_reducer_own = {.whole = true},
+          lang_emitter_own = {.whole = true};
 
 static const Builtin builtins[] = {
 #define BUILTIN(name, kinds, signature, function, code, doc) {#name, kinds, signature, function, code, doc},
@@ -42,6 +43,7 @@ static const char *describe(Lower *l, Val v) {
     if (storage) return lang_shape_text(l, storage, storage->shape);
     if (box) return lang_shape_text(l, box->of, box->shape);
     if (symbol) return arena_printf(l->arena, "the size `%s`, which no argument gives", symbol->name);
+    if (v.own == &lang_emitter_own) return "an emitter of instructions";
     return v.own == &lang_loop_own ? "T.Parallel" : v.own == &lang_note_own ? "a tensor's type" : "a layout";
 }
 
@@ -52,6 +54,7 @@ static Val attribute(Lower *l, Val v, const char *attr, Range range) {
     const Box *box = lang_box(v);
     Elem elem;
     if (val_is_own(v, &lang_scheduler_own)) return lang_scheduler_attribute(l, v.thing, attr, range);
+    if (val_is_own(v, &lang_emitter_own)) return lang_emitter_attribute(l, v.thing, attr, range);
     if (lang_packed(v) && strcmp(attr, "bits") == 0) return val_int(4);
     if (v.kind == VAL_DTYPE || (v.kind == VAL_STR && lang_elem(v.text, &elem)))
         return lang_dtype_attribute(l, v.kind == VAL_DTYPE ? v.dtype : ty_scalar(l->module, elem), attr);
@@ -101,6 +104,10 @@ static bool method(Lower *l, Val v, const PyNode *node, Val *out) {
     const PyList *args = node->Call.args;
     if (val_is_own(v, &lang_scheduler_own)) {
         *out = lang_scheduler_method(l, v.thing, node->Call.func->Attribute.attr, node);
+        return true;
+    }
+    if (val_is_own(v, &lang_emitter_own)) {
+        *out = lang_emitter_method(l, v.thing, node->Call.func->Attribute.attr, node);
         return true;
     }
     bool number = v.kind == VAL_TENSOR || v.kind == VAL_OWN || val_is_number(v);

@@ -16,18 +16,21 @@
 
 #include <string.h>
 
-Val lang_lower_import_source(Lower *l, const Call *c) {
+void lang_import(Lower *l, const char *text) {
     LangState *s = lang_state(l);
-    const char *text;
-    if (!py_want_text(l, c, 0, &text) || !py_need_ir(l, c->range)) return val_error;
-    for (size_t i = 0; text && i < s->imports.count; i++) /* a macro that is run twice imports once */
-        if (strcmp(s->imports.at[i], text) == 0) return val_none;
-    if (!text) return val_none;
+    for (size_t i = 0; i < s->imports.count; i++) /* a macro that is run twice imports once */
+        if (strcmp(s->imports.at[i], text) == 0) return;
     const char *before = kernel_text(l->kernel, AT_IMPORTS);
     *VEC_PUSH(&s->imports, l->arena) = text;
     const char *all = before ? arena_printf(l->module->arena, "%s\n%s", before, text)
                              : arena_printf(l->module->arena, "%s", text);
     kernel_set(l->kernel, (Attr){.id = AT_IMPORTS, .text = all});
+}
+
+Val lang_lower_import_source(Lower *l, const Call *c) {
+    const char *text;
+    if (!py_want_text(l, c, 0, &text) || !py_need_ir(l, c->range)) return val_error;
+    if (text) lang_import(l, text);
     return val_none;
 }
 

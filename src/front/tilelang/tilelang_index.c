@@ -200,15 +200,8 @@ static bool from_end(Lower *l, const Storage *base, int64_t extent, Range range,
     return true;
 }
 
-/* Are both one number? Two reads of a variable are, if nothing is written between them. */
-static bool same_number(const Lower *l, Ref a, Ref b) {
-    const Op *first = ref_is_value(a) ? ir_value(l->kernel, a)->op : NULL;
-    const Op *second = ref_is_value(b) ? ir_value(l->kernel, b)->op : NULL;
-    if (a == b) return true;
-    if (!first || !second || first->parent != second->parent || first->code != OP_BLOAD || second->code != OP_BLOAD ||
-        first->operands[0] != second->operands[0] || ir_type(l->kernel, first->operands[0])->extent[0] != 1 ||
-        ir_type(l->kernel, first->operands[0])->rank != 1)
-        return false;
+/* Nothing writes between two operations of one region. */
+static bool is_still(const Op *first, const Op *second) {
     for (int turn = 0; turn < 2; turn++) {
         const Op *from = turn ? second : first, *to = turn ? first : second, *op = from;
         while (op && op != to && !op->region_count && !op_has(op->code, TRAIT_WRITES)) op = op->next;
@@ -217,11 +210,30 @@ static bool same_number(const Lower *l, Ref a, Ref b) {
     return false;
 }
 
+/* Are both one number, made in the same way of the same? Two reads of an element are, if nothing is written between. */
+static bool same_number(const Lower *l, Ref a, Ref b, int depth) {
+    enum { DEEPEST = 8 };
+    const Op *first = ref_is_value(a) ? ir_value(l->kernel, a)->op : NULL;
+    const Op *second = ref_is_value(b) ? ir_value(l->kernel, b)->op : NULL;
+    int64_t x, y;
+    if (a == b || (ir_const_int(l->kernel, a, &x) && ir_const_int(l->kernel, b, &y) && x == y)) return true;
+    if (!first || !second || depth > DEEPEST || first->code != second->code || first->result_count != 1 ||
+        first->region_count || first->attr_count || second->attr_count ||
+        first->operand_count != second->operand_count || ir_type(l->kernel, a) != ir_type(l->kernel, b))
+        return false;
+    bool reads = first->code == OP_BLOAD || first->code == OP_TLOAD;
+    if (!reads && !op_has(first->code, TRAIT_ELEMENTWISE)) return false;
+    if (reads && (first->parent != second->parent || !is_still(first, second))) return false;
+    for (int i = 0; i < first->operand_count; i++)
+        if (!same_number(l, first->operands[i], second->operands[i], depth + 1)) return false;
+    return true;
+}
+
 /* Variables of y under the names that x has for them. */
 static void rename_variables(const Lower *l, const Linear *x, Linear *y) {
     for (int i = 0; i < y->count; i++)
         for (int n = 0; n < x->count; n++)
-            if (same_number(l, y->var[i], x->var[n])) y->var[i] = x->var[n];
+            if (same_number(l, y->var[i], x->var[n], 0)) y->var[i] = x->var[n];
 }
 
 /* a:b, whose extent must be known; a and b need not be. */
@@ -237,6 +249,8 @@ static bool slice_bounds(Lower *l, const Storage *base, int d, const PyNode *at,
     if (at->Slice.upper) stop = py_eval(l, at->Slice.upper);
     if (!from_end(l, base, base->shape[d], at->range, first) || !from_end(l, base, base->shape[d], at->range, &stop))
         return false;
+    if (first->kind == VAL_OWN && !val_failed(*first)) *first = lang_scalar(l, *first, at->range); /* an element */
+    if (val_failed(*first) || val_failed(stop)) return false;
     bool sums = linear_of(l, *first, &from) && linear_of(l, stop, &to);
     if (sums) rename_variables(l, &to, &from);
     if (!sums || !linear_add(&to, &from, -1) || to.count) {
@@ -285,6 +299,10 @@ Val lang_index(Lower *l, const Storage *storage, const PyNode *node) {
     uint32_t count = tuple ? slice->Tuple.elts->count : 1;
     const PyNode *const *parts = tuple ? (const PyNode *const *)slice->Tuple.elts->at : &slice;
     if (!py_need_ir(l, node->range)) return val_error;
+    if (storage->emitted)
+        return bad_index(l, node->range,
+                         "an emitter fills these registers, and which element of the block's tile each one is has no "
+                         "meaning here" FIX "write T.gemm into a fragment, whose elements T.Parallel reaches");
     if ((int)count != storage->rank)
         return bad_index(l, node->range,
                          arena_printf(l->arena, "%s has %d dimensions, %u indices are given",

@@ -67,6 +67,9 @@ bool lang_live(Lower *l, const Host *object, Range range, Val *out) {
             *out = lang_own(l, &lang_note_own, &note, sizeof note);
         else
             py_error(l, DIAG_TL_DTYPE, range, val_text(l, b));
+    } else if (strcmp(what, "Emitter") == 0 && a.kind == VAL_TUPLE) {
+        *out = py_apply(l, (Val){.kind = VAL_BUILTIN, .builtin = py_builtin(l, "TensorCoreIntrinEmitter", 'N')},
+                        a.items, a.count, range);
     } else if (strcmp(what, "Layout") == 0) {
         *out = lang_own(l, &lang_layout_own, "", 1);
     } else

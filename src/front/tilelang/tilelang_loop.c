@@ -288,8 +288,10 @@ bool lang_for(Lower *l, const PyNode *node, Val over) {
 
 /* The arguments of T.Kernel, by the row of the table: extents in args[0], threads in args[1]. */
 Val lang_lower_kernel(Lower *l, const Call *c) {
-    Val parts[2] = {c->args[0], c->args[1]};
-    return val_tuple(l, parts, 2);
+    Val parts[3] = {c->args[0], c->args[1], c->args[2]};
+    if (parts[2].kind != VAL_NONE && parts[2].kind != VAL_STR && !val_failed(parts[2]))
+        return py_error(l, DIAG_TL_ARGUMENTS, c->ranges[2], "prelude is a text in C or CUDA");
+    return val_tuple(l, parts, 3);
 }
 
 static bool set_threads(Lower *l, Val threads, Range range) {
@@ -403,6 +405,8 @@ static void run_launch(Lower *l, const PyNode *node, Val parts) {
     ir_yield(&grid.b, extent, count);
     if (!set_threads(l, parts.items[1], call->range)) return;
     s->launched = true;
+    if (parts.items[2].kind == VAL_STR) lang_import(l, parts.items[2].text);
+    lang_emitters_begin(l, node);
     lang_threads_begin(l, node, parts.items[1]);
     if (parts_here > 1)
         lang_run_part(l, node->With.body, part);
@@ -468,6 +472,7 @@ bool lang_bind(Lower *l, const PyNode *target, Val value) {
         return true;
     }
     if (is_rebound(l, id, target->range)) return true;
+    if (made) lang_bind_emitted(l, id, made);
     if (made && made->kind != STORE_TENSOR && !made->base && !ir_value(l->kernel, made->ref)->name)
         ir_name(l->kernel, made->ref, id);
     return false;

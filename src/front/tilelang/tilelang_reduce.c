@@ -36,6 +36,12 @@ static bool fits_output(Lower *l, const Call *c, Ref value, const Box *from, con
     return false;
 }
 
+/* Was the tile made in this very block of statements, and is this the first that is done with it? */
+static bool is_untouched(Lower *l, const Storage *of) {
+    if (of->base || of->kind != STORE_TILE || ir_value(l->kernel, of->ref)->op->parent != l->b.region) return false;
+    return !ir_count_uses(l->kernel, l->arena)[of->ref];
+}
+
 Val lang_lower_reduce(Lower *l, const Call *c) {
     Box from, to;
     bool clear, nan;
@@ -45,6 +51,10 @@ Val lang_lower_reduce(Lower *l, const Call *c) {
     if (!lang_in_kernel(l, c) || !lang_as_tile(l, c, 0, &from) || !lang_as_tile(l, c, 1, &to) ||
         !want_dim(l, c, 2, &from, &dim) || !lang_flag(l, c, 3, true, &clear) || !lang_flag(l, c, 5, false, &nan))
         return val_error;
+    if (!clear && is_untouched(l, to.of)) {
+        clear = true;
+        diag_emit(l->diag, DIAG_TL_FOLD, c->range, c->builtin->name);
+    }
     Elem elem = to.of->elem;
     Word combine = kinds[k].combine;
     bool bits = combine == COMBINE_AND || combine == COMBINE_OR || combine == COMBINE_XOR;

@@ -129,6 +129,11 @@ static tw_status make_cpu(Build *b, void **bytes, size_t *size) {
     Text levels = text_new(b->arena);
     int level_count = 0;
     tw_status status = choose_isas(b, chosen);
+    for (size_t c = 0; c < b->codes.count && status == TW_OK; c++)
+        if (cpu_code(b->codes.at[c])->foreign)
+            status = context_fail(b->context, TW_ERROR_UNSUPPORTED,
+                                  "a kernel that brings functions in CUDA cannot be built for target cpu"
+                                  FIX "import a text in C");
     if (status == TW_OK) status = cpu_choose_compiler(b->context, b->arena, &cc);
     if (status != TW_OK) return status;
     const char *shared = add_launcher(b, &files);

@@ -427,20 +427,20 @@ static const bool *find_written(tw_kernel *k, const FrontKernel *source) {
 }
 
 static void refuse_foreign(Op *op, void *user) {
-    const tw_kernel *k = user;
+    tw_kernel *k = user;
     if ((op->code == OP_ASM || op->code == OP_ASM_ACT) && !k->target->runs_assembly)
         diag_emit(k->module->diag, DIAG_TARGET_ASM, op->range, k->target->name);
     if (op->code == OP_EXTERN && !k->target->runs_externs)
         diag_emit(k->module->diag, DIAG_TARGET_EXTERN, op->range, op_text(op, AT_CALLEE), k->target->name);
-    const char *imports = op->code == OP_EXTERN && k->target->externs_in_c ? kernel_text(k->ir, AT_IMPORTS) : NULL;
-    const char *word = imports ? ext_cuda_word(imports) : NULL;
+    const char *imports = op->code == OP_EXTERN && k->target->unknown_extern ? kernel_text(k->ir, AT_IMPORTS) : NULL;
+    const char *word = imports ? k->target->unknown_extern(&k->arena, imports) : NULL;
     if (word)
         diag_emit(k->module->diag, DIAG_TARGET_EXTERN_CUDA, op->range, op_text(op, AT_CALLEE), word, k->target->name);
 }
 
 /* Assembly and functions that the source has written itself run where there is a machine or a compiler for them. */
 static tw_status check_foreign(tw_kernel *k) {
-    if (k->target->runs_assembly && k->target->runs_externs && !k->target->externs_in_c) return TW_OK;
+    if (k->target->runs_assembly && k->target->runs_externs && !k->target->unknown_extern) return TW_OK;
     ir_walk(k->ir->body, refuse_foreign, k);
     if (!k->diag.errors) return TW_OK;
     return context_diagnose(k->context, &k->diag, TW_ERROR_UNSUPPORTED);

@@ -29,7 +29,7 @@ static const char *const prelude_names[] = {"cpu.h",   "convert.h", "integer.h",
                                             "tiles.h", "gemm.h",    "sort.h",    "scan.h",      "indices.h", "turn.h",
                                             "special.h", "workers.h"};
 enum { PRELUDES = sizeof prelude_names / sizeof *prelude_names };
-_Static_assert((int)CPU_FILES > (int)PRELUDES, "a text and all its preludes");
+_Static_assert((int)CPU_FILES > (int)PRELUDES + 2, "a text and all its preludes");
 
 /* What keeps the compiler from wider vectors; AVX-512 and AVX are optional on x86. */
 static const char *narrow_flag(int vector_bits) {
@@ -60,6 +60,7 @@ const char *const *cpu_flags(const tw_kernel *k, const CpuCode *code, CpuForm fo
     for (; all[n]; n++) {
         bool quiet = code->has_externs && strcmp(all[n], "-w") == 0;
         list[n] = quiet ? "-Werror=implicit-function-declaration" : all[n];
+        if (code->foreign && strncmp(all[n], "-std=", 5) == 0) list[n] = "-fno-exceptions"; /* C and C++ together */
     }
     if (code->has_externs && !object) list[n++] = "-Wl,-Bsymbolic";
     if (form == CPU_APART) {
@@ -127,6 +128,15 @@ int cpu_files(const char *name, const char *text, ToolFile files[CPU_FILES]) {
         if (wanted[i]) files[count++] = (ToolFile){prelude_names[i], file->text, file->size, false};
     }
     files[count++] = (ToolFile){name, text, strlen(text), true};
+    return count;
+}
+
+int cpu_kernel_files(const CpuCode *code, ToolFile files[CPU_FILES]) {
+    int count = cpu_files("kernel.c", code->text, files);
+    if (!code->foreign) return count;
+    const EmbeddedFile *words = prelude("foreign.h");
+    files[count++] = (ToolFile){"foreign.h", words->text, words->size, false};
+    files[count++] = (ToolFile){"foreign.cc", code->foreign, strlen(code->foreign), true};
     return count;
 }
 

@@ -11,7 +11,7 @@
 #include "runtime/target/target.h"
 #include "target/cpu/cpu_target.h"
 
-enum { CPU_FILES = 15 };
+enum { CPU_FILES = 18 };
 
 extern const ToolKind cpu_compiler;
 extern const char *const cpu_plain_flags[]; /* of a shared object without libm, for this machine; closed by NULL */
@@ -29,6 +29,8 @@ const CpuCode *cpu_code(const tw_kernel *k);
 const EmbeddedFile *cpu_embedded(const char *folder, const char *name);
 /* The headers that a text includes, and those that they include; then the text itself. How many. */
 int cpu_files(const char *name, const char *text, ToolFile files[CPU_FILES]);
+/* The same of a kernel, `kernel.c`, with the functions in CUDA that it brings. */
+int cpu_kernel_files(const CpuCode *code, ToolFile files[CPU_FILES]);
 /* The flags of a kernel, in a list of TOOL_FLAGS: for a shared object of this machine, which has products of its own or
  * is to be linked with those of cpu_products; or an object for any machine. */
 typedef enum CpuForm { CPU_WHOLE, CPU_APART, CPU_OBJECT } CpuForm;

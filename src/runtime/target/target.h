@@ -49,7 +49,8 @@ struct Target {
     const char *assembly_ending; /* ".ptx" */
     bool runs_assembly;          /* of kernels that are written with some */
     bool runs_externs;           /* of kernels that bring functions in its own language */
-    bool externs_in_c;           /* which is C, and not CUDA */
+    /* .. of whose text it does not know all: a word that it does not; NULL: it takes any text. */
+    const char *(*unknown_extern)(Arena *arena, const char *text);
     bool runs_together;          /* all programs of a launch, where that is asked for */
     tw_status (*launch)(tw_kernel *k, const LaunchCall *call);
     /* How many of the launch's tasks should be one, in a variant of the kernel (pass/join.h); false: none. Or NULL. */

@@ -6,11 +6,13 @@
  * files (path, size, time) and flags, the processor's features (-march=native), our version. A second key has all of
  * that but the compiler, and leads to the entry that was made last: who has no compiler takes that one. Where there is
  * a compiler it is not asked, so that a new compiler makes new entries. */
+#include "ir/externs.h"
 #include "runtime/compile/cache.h"
 #include "runtime/launch/frame.h"
 #include "runtime/launch/pool.h"
 #include "runtime/target/cpu_beside.h"
 #include "runtime/target/cpu_tools.h"
+#include "target/cpu/cpu_foreign.h"
 
 #include <dlfcn.h>
 #include <pthread.h>
@@ -68,8 +70,9 @@ static bool cpu_emit_kernel(tw_kernel *k) {
     if (!cpu_emit(k->ir, &k->arena, &code->code)) return false;
     kernel_add_artifact(k, arena_printf(&k->arena, "%s.c", k->name), code->code.text);
     ToolFile files[CPU_FILES];
-    int count = cpu_files("kernel.c", code->code.text, files);
-    for (int i = 0; i < count - 1; i++) kernel_add_artifact(k, files[i].path, files[i].text);
+    int count = cpu_kernel_files(&code->code, files);
+    for (int i = 0; i < count; i++)
+        if (strcmp(files[i].path, "kernel.c") != 0) kernel_add_artifact(k, files[i].path, files[i].text);
     return true;
 }
 
@@ -118,7 +121,7 @@ static tw_status load_or_make(tw_kernel *k, void **library) {
     char hex[DIGEST_HEX], path[CACHE_PATH];
     const char *list[TOOL_FLAGS], *const *flags = cpu_flags(k, code, form, list);
     ToolFile files[CPU_FILES];
-    int count = cpu_files("kernel.c", code->text, files);
+    int count = cpu_kernel_files(code, files);
     if (!toolchain_find(cx, &k->arena, &cpu_compiler, cpu_state(cx)->first, &cc))
         return toolchain_is_named(&cpu_compiler) ? TW_ERROR_UNAVAILABLE : load_made(cx, flags, files, count, library);
     cpu_key(&cc, flags, files, count, hex);
@@ -319,6 +322,12 @@ static tw_status cpu_launch(tw_kernel *k, const LaunchCall *call) {
     return work.launch.failed ? report_assert(k, &work.launch) : TW_OK;
 }
 
+/* Texts in C are compiled as they are, those in CUDA as C++ where their assembly is known. */
+static const char *unknown_extern(Arena *arena, const char *text) {
+    const char *unknown = NULL;
+    return !ext_cuda_word(text) || foreign_text(arena, text, &unknown) ? NULL : unknown;
+}
+
 const Target target_cpu = {
     .name = "cpu",
     .about = "C through the system's compiler, threads over the grid",
@@ -327,7 +336,7 @@ const Target target_cpu = {
     .build = cpu_build,
     .launch = cpu_launch,
     .runs_externs = true,
-    .externs_in_c = true,
+    .unknown_extern = unknown_extern,
     .launches_beside = true,
     .destroy = cpu_destroy,
     .available = cpu_available,

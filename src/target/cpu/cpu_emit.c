@@ -5,8 +5,10 @@
  * own: a loop's carried scalars are variables declared before it, its carried tiles blocks of
  * scratch; results are other names for them. */
 #include "ir/build.h"
+#include "ir/externs.h"
 #include "ir/threads.h"
 #include "pass/pass.h"
+#include "target/cpu/cpu_foreign.h"
 #include "target/cpu/cpu_internal.h"
 
 /* Names that the emitter itself uses. */
@@ -309,6 +311,17 @@ static void emit_entry(Emit *e) {
     cs_close(&e->p);
 }
 
+/* Functions in CUDA, compiled as C++ beside the kernel; NULL: it brings none. */
+static const char *foreign_functions(Arena *arena, const Kernel *k) {
+    const char *imports = kernel_text(k, AT_IMPORTS), *unknown;
+    const char *functions = imports && ext_cuda_word(imports)
+                                ? cs_extern_functions(arena, k, "extern \"C\"", false) : NULL;
+    const char *text = functions ? foreign_text(arena, imports, &unknown) : NULL;
+    if (!text) return NULL;
+    return arena_printf(arena, "/* Functions that kernel @%s brings. */\n#include \"foreign.h\"\n\n%s\n%s",
+                        k->name, text, functions);
+}
+
 /* --- what the text needs of the prelude --- */
 
 typedef struct Part {
@@ -352,12 +365,14 @@ bool cpu_emit(Kernel *k, Arena *arena, CpuCode *code) {
         if (parts[part].header) text_add(&out, "#include \"%s\"\n", parts[part].header);
         libm |= parts[part].libm;
     }
-    const char *externs = cs_externs(arena, k);
+    const char *foreign = foreign_functions(arena, k);
+    const char *externs = foreign ? cs_extern_functions(arena, k, "extern", true) : cs_externs(arena, k);
     if (externs) text_add(&out, "\n%s", externs);
     text_add(&out, "\n%s%s%s", cs_text(arena, &e->helpers), e->helpers.count ? "\n" : "", cs_text(arena, &e->p.lines));
     *code = (CpuCode){.text = out.at,
                       .uses_libm = libm || externs,
                       .has_externs = externs != NULL,
+                      .foreign = foreign,
                       .has_products = e->p.expr.parts >> PART_PRODUCTS & 1,
                       .scratch_bytes = e->plan.scratch,
                       .asserts = e->asserts.at,

@@ -22,8 +22,9 @@ typedef struct CpuAssert {
 typedef struct CpuCode {
     const char *text;
     bool uses_libm;
-    bool has_externs; /* functions that the source brings stand in the text */
-    bool has_products; /* calls TW_APART functions of prelude/dot.h or gemm.h, which may be compiled apart */
+    bool has_externs;    /* functions that the source brings stand in the text */
+    const char *foreign; /* those of a text in CUDA, in a text of their own in C++; NULL: there are none */
+    bool has_products;   /* calls TW_APART functions of prelude/dot.h or gemm.h, which may be compiled apart */
     int64_t scratch_bytes;
     const CpuAssert *asserts; /* in the order of TwLaunch.failed - 1 */
     int assert_count;

@@ -181,6 +181,8 @@ const Expr *cs_elementwise(CPrinter *p, const Op *op, const Expr *const *operand
 /* Functions of the source (cstyle_extern.c): what stands in front of a kernel that calls some, NULL for others; and
  * what the text calls for such an op. */
 const char *cs_externs(Arena *arena, const Kernel *k);
+/* What the kernel calls, without that text: defined, or declared alone. NULL: there is none. */
+const char *cs_extern_functions(Arena *arena, const Kernel *k, const char *linkage, bool declared);
 const char *cs_extern_name(Arena *arena, const Kernel *k, const Op *op);
 /* True for every op that cs_elementwise knows. */
 bool cs_is_elementwise(Opcode code);

@@ -46,6 +46,8 @@ typedef struct Externs {
     const Kernel *k;
     Map done; /* names of functions that are written */
     Text functions;
+    const char *linkage; /* in front of them */
+    bool declared;       /* and not defined */
 } Externs;
 
 /* Floats of 16 bits and less have no type that all sources know: their bits come. */
@@ -88,9 +90,13 @@ static void write_function(Op *op, void *user) {
     const char *name = cs_extern_name(x->arena, x->k, op);
     if (map_get(&x->done, name)) return;
     map_set(&x->done, x->arena, name, (void *)1);
-    text_add(&x->functions, "TW_FN %s %s(", elem_info[ir_type(x->k, op->results[0])->elem].text, name);
+    text_add(&x->functions, "%s %s %s(", x->linkage, elem_info[ir_type(x->k, op->results[0])->elem].text, name);
     for (int i = 0; i < ext_count(op); i++)
         text_add(&x->functions, "%s%s x%d", i ? ", " : "", elem_info[ir_type(x->k, op->operands[i])->elem].text, i);
+    if (x->declared) {
+        text_add(&x->functions, ");\n");
+        return;
+    }
     if (op_text(op, AT_TAKES)) {
         write_body(x, op);
         return;
@@ -117,13 +123,17 @@ static void end_macros(Text *out, const char *text) {
     }
 }
 
-const char *cs_externs(Arena *arena, const Kernel *k) {
-    Externs x = {.arena = arena, .k = k, .functions = text_new(arena)};
+const char *cs_extern_functions(Arena *arena, const Kernel *k, const char *linkage, bool declared) {
+    Externs x = {.arena = arena, .k = k, .functions = text_new(arena), .linkage = linkage, .declared = declared};
     ir_walk(k->body, write_function, &x);
-    if (!x.functions.length) return NULL;
-    const char *imports = kernel_text(k, AT_IMPORTS);
+    return x.functions.length ? x.functions.at : NULL;
+}
+
+const char *cs_externs(Arena *arena, const Kernel *k) {
+    const char *functions = cs_extern_functions(arena, k, "TW_FN", false), *imports = kernel_text(k, AT_IMPORTS);
+    if (!functions) return NULL;
     Text out = text_new(arena);
-    text_add(&out, "%s%s%s", imports ? imports : "", imports ? "\n" : "", x.functions.at);
+    text_add(&out, "%s%s%s", imports ? imports : "", imports ? "\n" : "", functions);
     if (imports) end_macros(&out, imports);
     return out.at;
 }

@@ -135,7 +135,7 @@ TW_FN void tw_ahead(const u8 **last, const void *now, i64 bytes) {
     const i64 by = (const u8 *)now - *last;
     if (*last && by)
         for (i64 i = 0; i < bytes; i += 64) __builtin_prefetch((const u8 *)now + by + i);
-    *last = now;
+    *last = (const u8 *)now;
 }
 
 /* As many bytes as can be exchanged at once where nobody else has changed them: *before is what is there, true if it was. */
