@@ -71,8 +71,8 @@ typedef struct MachineCost {
     int flat_blocks; /* of flat kernels with products, that should share a multiprocessor: one multiplies while another
                         waits at its barriers; 0: whatever fits */
     bool weighs_flat; /* a kernel whose loads run ahead stays flat where so more blocks share a multiprocessor */
-    bool apart_steps;    /* a product's steps along K stay a loop: unrolled, the compiler reads the operands of all of them
-                            ahead of the first, and spills what has no register */
+    bool apart_steps; /* a product's steps along K stay a loop: unrolled, the compiler reads the operands of all of them
+                         ahead of the first, and spills what has no register */
     int early_registers; /* that a product's sums and its operands of two steps may take: then those of the next step
                             are read under this one; 0: they are read when they are needed */
     int lane_warps;   /* from so many on, each lane takes what one warp has; a thread that takes all needs more

@@ -88,13 +88,14 @@ $ tilewright emit $ROOT/kernels/tilec/matmul.tile.c -D NB=8 -D OUT=float -D OUT_
 .../kernels/tilec/matmul.tile.c:99:5: note: 16384 bytes: `a`
 #! roles that a source writes itself: one after the other in the threads that compute
 $ tilewright explain $ROOT/kernels/tilec/attention_roles.tile.c --target hip --arg g.q=zeros:bf16[1,2,256,64] --arg g.k=zeros:bf16[1,2,256,64] --arg g.v=zeros:bf16[1,2,256,64] --arg g.o=zeros:bf16[1,2,256,64] | grep execution
-.../kernels/tilec/attention_roles.tile.c:34:1: execution: skew: this machine has no warp that only loads
-.../kernels/tilec/attention_roles.tile.c:34:1: execution: 1 worker in compute, one task a launch, order row
-.../kernels/tilec/attention_roles.tile.c:34:1: execution: skew 1, 512 threads, 57344 bytes of shared memory
+/work/wt/hip/kernels/tilec/attention_roles.tile.c:34:1: execution: skew: this machine has no warp that only loads
+/work/wt/hip/kernels/tilec/attention_roles.tile.c:34:1: execution: 1 worker in compute, one task a launch, order row
+/work/wt/hip/kernels/tilec/attention_roles.tile.c:34:1: execution: skew 2, 512 threads, 65536 bytes of shared memory
 $ tilewright explain $ROOT/kernels/triton/matmul_nt.py --target hip:gfx1100 --arg a_ptr=zeros:bf16[256,256] --arg b_ptr=zeros:bf16[256,256] --arg c_ptr=zeros:bf16[256,256] --arg M=256 --arg N=256 --arg K=256 --arg stride_am=256 --arg stride_bn=256 --arg stride_cm=256 --arg BM=128 --arg BN=128 --arg BK=64 --set roles=on --set slots=3 | grep execution
-.../kernels/triton/matmul_nt.py:7:1: execution: flat: threads of this machine load through their registers, a trip ahead
-.../kernels/triton/matmul_nt.py:7:1: execution: without effect here: roles=on, slots
-.../kernels/triton/matmul_nt.py:7:1: execution: flat, 256 threads, 32768 bytes of shared memory
+/work/wt/hip/kernels/triton/matmul_nt.py:7:1: execution: skew: this machine has no warp that only loads
+/work/wt/hip/kernels/triton/matmul_nt.py:7:1: execution: without effect here: roles=on
+/work/wt/hip/kernels/triton/matmul_nt.py:7:1: execution: 1 worker in compute, one task a launch, order row
+/work/wt/hip/kernels/triton/matmul_nt.py:7:1: execution: skew 1, 256 threads, 65536 bytes of shared memory
 $ LD_LIBRARY_PATH= tilewright run $ROOT/kernels/triton/add.py --target hip --arg x_ptr=ones:f32[64] --arg y_ptr=ones:f32[64] --arg output_ptr=zeros:f32[64] --arg n_elements=64 --arg BLOCK_SIZE=64 --grid 1
 error: there is no HIP driver here (libamdhip64.so); install AMD's ROCm, or use the emulator
 hint: the emulator is asked for with --emulate
@@ -115,13 +116,13 @@ $ tilewright emit $ROOT/kernels/triton/matmul_nt.py --target hip --arg a_ptr=zer
       |               ^~~~~~~~~~~~~~~~~
 [1]
 $ tilewright explain $ROOT/kernels/triton/matmul_nt.py --target hip --arg a_ptr=zeros:bf16[256,256] --arg b_ptr=zeros:bf16[256,256] --arg c_ptr=zeros:bf16[256,256] --arg M=256 --arg N=256 --arg K=256 --arg stride_am=256 --arg stride_bn=256 --arg stride_cm=256 --arg BM=128 --arg BN=128 --arg BK=64 --set roles=on | grep -E "execution|mfma|ahead"
-.../kernels/triton/matmul_nt.py:24:15: dot: bf16[128,64] times bf16[64,128] by mfma_32x32
-.../kernels/triton/matmul_nt.py:7:1: execution: flat: memory has no second slots for its loads
-.../kernels/triton/matmul_nt.py:7:1: execution: without effect here: roles=on
-.../kernels/triton/matmul_nt.py:22:13: load: fetched a trip ahead, and held in registers
-.../kernels/triton/matmul_nt.py:23:13: load: fetched a trip ahead, and held in registers
-.../kernels/triton/matmul_nt.py:24:15: dot: mfma_32x32, 2 x 2 warps
-.../kernels/triton/matmul_nt.py:7:1: execution: flat, 256 threads, 32768 bytes of shared memory
+/work/wt/hip/kernels/triton/matmul_nt.py:24:15: dot: bf16[128,64] times bf16[64,128] by mfma_32x32
+/work/wt/hip/kernels/triton/matmul_nt.py:7:1: execution: flat: second slots would take the memory of other blocks, which hide more
+/work/wt/hip/kernels/triton/matmul_nt.py:7:1: execution: without effect here: roles=on
+/work/wt/hip/kernels/triton/matmul_nt.py:22:13: load: fetched a trip ahead, and held in registers
+/work/wt/hip/kernels/triton/matmul_nt.py:23:13: load: fetched a trip ahead, and held in registers
+/work/wt/hip/kernels/triton/matmul_nt.py:24:15: dot: mfma_32x32, 2 x 2 warps
+/work/wt/hip/kernels/triton/matmul_nt.py:7:1: execution: flat, 256 threads, 32768 bytes of shared memory
 #! a warp of 64 lanes: a block has 16 of them, whoever wishes for more
 $ tilewright check $ROOT/kernels/triton/add.py --target hip --emulate --set num_warps=32 --arg x_ptr=randn:f32[64] --arg y_ptr=ones:f32[64] --arg output_ptr=zeros:f32[64] --arg n_elements=60 --arg BLOCK_SIZE=64 --grid 1
 x_ptr: f32[64], max error 0: ok
@@ -156,12 +157,12 @@ $ cat > mixed.py <<'END'
 >     tl.store(z + i[:, None] * N + i[None, :], acc)
 > END
 $ tilewright explain mixed.py --target hip --arg x=zeros:f16[6144] --arg y=zeros:f16[6144] --arg z=zeros:f32[4096] --arg K=90 --arg N=64 --set slots=2 | grep -E "ring|stays|ahead"
-mixed.py:9:13: load: stays in compute: its threads would wait for the load at once
 mixed.py:11:5: store: stays in compute: its buffer would take the memory of another block
 mixed.py:8:13: load: field a of ring in (load to compute)
-mixed.py:9:13: load: fetched a trip ahead, and held in registers
-mixed.py:8:13: ring: 2 slots of 4096 bytes at 0, by copies of whole warps, ahead
+mixed.py:9:13: load: field b of ring in (load to compute)
+mixed.py:8:13: ring: 2 slots of 8192 bytes at 0, by copies of whole warps, ahead
 mixed.py:7:5: loop: its loads run 1 trip ahead, 4 copies of a warp a trip; a trip begins when at most 0 are under way
+mixed.py:9:13: load: a trip ahead through registers: stored into its slot when the trip ends that issues it
 $ tilewright check mixed.py --target hip --emulate --arg x=randn:f16[6144] --arg y=randn:f16[6144] --arg z=zeros:f32[4096] --arg K=90 --arg N=64 --set slots=2 --grid 1
 x: f16[6144], max error 0: ok
 y: f16[6144], max error 0: ok
