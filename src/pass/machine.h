@@ -130,6 +130,7 @@ typedef struct Machine {
     int block_bytes;    /* that a multiprocessor sets aside for each block, beside ring_bytes */
     Banks banks;        /* of it */
     bool thread_copies;  /* copies of a thread go into shared memory past its registers, each where the thread says */
+    bool barrier_waits;  /* a barrier waits for loads that are under way, unless it is one of shared memory alone */
     int wave_copy_bytes; /* copies of a warp go to shared memory side by side, so many bytes a lane; 0: they do not */
     int counted_loads;   /* copies are waited for by how many loads of the warp may still be under way, so many at most;
                             0: in groups */

@@ -181,6 +181,24 @@ $ tilewright check odd.py --target hip:gfx1100 --emulate --arg x=randn:f16[6144]
 x: f16[6144], max error 0: ok
 y: f16[6144], max error 0: ok
 z: f32[4096], max error 1.14e-05 at [1702] (24.0190907, interpreted 24.0191021): ok
+#! RDNA 3: a barrier of the LDS alone, until the kernel has written global memory
+$ tilewright emit odd.py --target hip:gfx1100 --arg x='*f16' --arg y='*f16' --arg z='*f32' --arg K=i32 --arg N=64 --set slots=2 -o odd > /dev/null; grep -c 'tw_sync_shared();' odd/mixed.hip; grep -c 'tw_sync();' odd/mixed.hip
+4
+0
+[1]
+$ cat > wrote.py <<'END'
+> import triton, triton.language as tl
+> @triton.jit
+> def wrote(x, y, z, N: tl.constexpr):
+>     at = tl.arange(0, N)[:, None] * N + tl.arange(0, N)[None, :]
+>     a = tl.load(x + at)
+>     tl.store(y + at, a)
+>     tl.debug_barrier()
+>     tl.store(z + at, tl.dot(a, tl.load(y + at)))
+> END
+$ tilewright emit wrote.py --target hip:gfx1100 --arg x='*f16' --arg y='*f16' --arg z='*f32' --arg N=32 -o wrote > /dev/null; grep -c 'tw_sync_shared();' wrote/wrote.hip; grep -c 'tw_sync();' wrote/wrote.hip
+0
+4
 #! the sum of a product that another one is made of: the waves' grid is chosen before anything is moved between them, and stands
 $ cat > chained.py <<'END'
 > import triton, triton.language as tl
