@@ -98,6 +98,7 @@ typedef struct Machine {
     bool runs_workers; /* that a kernel writes as threads, warps or warpgroups: by threads, or by coroutines */
     bool counts_phases; /* barriers in shared memory that count arrivals and have phases */
     bool has_threads;   /* SIMT: layout runs */
+    bool f8_pairs;      /* one instruction converts two numbers from or to floats of 8 bits */
     bool roles_always;  /* every global access goes through a ring (Tenstorrent) */
     bool roles_allowed; /* may run roles side by side */
     bool skew_allowed;  /* may run loads ahead in one loop */

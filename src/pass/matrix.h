@@ -82,4 +82,6 @@ LinearLayout matrix_spread(FragmentName name, int64_t rows, int64_t columns, int
 bool matrix_is_spread(FragmentName name, const LinearLayout *map);
 /* How neighbouring columns of a fragment are spread: over 2^registers of a thread, above these over 2^lanes of them. */
 void matrix_columns(FragmentName name, int *registers, int *lanes);
+/* The fragment of a matrix instruction's sum that the elements come out of; FRAGMENT_NONE: they do not. */
+FragmentName matrix_before(const Kernel *k, Ref r);
 #endif

@@ -155,6 +155,12 @@ void place_axis_bit(Emit *e, const Layout *layout, int axis, int bit, LayoutInpu
     if (!ll_find_bit(&layout->map, axis, bit, input, at)) ice(e->k->module->trap, "simt: a bit of the axis is nowhere");
 }
 
+const char *place_between(LayoutInput input) {
+    return input == LL_REGISTER ? "both of this thread"
+           : input == LL_LANE   ? "of two lanes"
+                                : "of two warps, through shared memory";
+}
+
 void place_say_axis(Emit *e, const Op *op, const Layout *layout, int axis) {
     int where[LL_INPUTS] = {0}, at;
     LayoutInput input;

@@ -83,6 +83,7 @@ static void load_turn(Emit *e, const Op *loop, const char *at) {
 static void load_if_there(Emit *e, const Op *loop, const char *at) {
     const char *type = cs_value_type(&e->p, ir_type(e->k, loop->regions[0]->args[0]));
     cs_open(&e->p, "if (%p)", emit_goes_on(e, loop, ex(e->arena, "%s_wide", at)));
+    cs_note(&e->p, "the trip whose tiles are loaded now");
     cs_line(&e->p, "const %s %s = (%s)%s_wide;", type, at, type, at);
     load_turn(e, loop, at);
     cs_close(&e->p);
@@ -172,6 +173,7 @@ void skew_begin(Emit *e, const Op *loop, const Op *other) {
     sync_within(e, loop);
     const Expr *lo = emit_scalar(e, other->operands[0]);
     const char *turn = cs_fresh(&e->p, "turn");
+    cs_note(&e->p, "tiles of the first %d trip%s, before the loop", d, d == 1 ? "" : "s");
     cs_loop(&e->p, NULL, turn, 0, d, 1);
     const char *at = cs_fresh(&e->p, "first");
     cs_line(&e->p, "const i64 %s_wide = %p;", at, emit_trips_on(e, other, lo, ex_name(e->arena, turn)));
@@ -208,6 +210,7 @@ void skew_cover(Emit *e) {
     int d = (int)op_int(e->skew_loop, AT_AHEAD, 0);
     const char *next = cs_fresh(&e->p, "next");
     const Expr *later = emit_trips_on(e, other, ex_name(e->arena, at), ex_int(e->arena, d));
+    cs_note(&e->p, "tiles of the trip %d later, if there is one", d);
     cs_line(&e->p, "const i64 %s_wide = %p;", next, later);
     declare_late(e, other);
     e->late_turn = next;
