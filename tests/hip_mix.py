@@ -7,7 +7,7 @@ from the assembler text, all of its blocks once but those that only trips at a t
 as the published peak says (PEAK), the LDS hands 128 bytes a clock to four units, memory answers after MEMORY clocks, s_waitcnt waits for
 what it counts; waves of a block wait for each other at barriers. Of a kernel without products all of the text is taken, and the share is
 that of the memory's bandwidth: a compute unit's part of it (HBM) against the clocks in which its units issue vector instructions. What stands in tests/golden/hip_mix.txt is the least share and
-the most of everything else.
+the most of everything else; the table of docs/hip.md is that file, and is compared with it.
 
     hip_mix.py [--bless]
 """
@@ -21,6 +21,7 @@ import compile_hip
 
 ROOT = pathlib.Path(__file__).resolve().parent.parent
 BOUNDS = ROOT / "tests/golden/hip_mix.txt"
+DOCUMENT, BEGIN, END = ROOT / "docs/hip.md", "<!-- tests/hip_mix.py --bless writes this -->\n", "<!-- end -->\n"
 LDS_CLOCKS, LDS_LATENCY, MEMORY, TRIPS = 8, 64, 800, 24
 # Floating-point operations of a SIMD unit's matrix pipe in a clock, factors of 16 bits: from the peaks that AMD publishes.
 PEAK = {"gfx90a": 256, "gfx942": 512}
@@ -167,6 +168,17 @@ def measure(kernel, arguments, arch):
     return [share, waves, *(counts.get(k, 0) for k in KINDS)]
 
 
+def table(bounds):
+    """What docs/hip.md says of the inner loops."""
+    lines = [f"| | matrix instructions | LDS reads, writes | loads | other vector instructions | barriers | spills | waves of a unit | matrix pipe busy |",
+             "|---|---|---|---|---|---|---|---|---|"]
+    for title, (percent, waves, matrix, read, write, _, load, vector, barrier, spill) in bounds.items():
+        arch, name = title.split(" ", 1)
+        if matrix:
+            lines.append(f"| {name}, {arch} | {matrix} | {read}, {write} | {load} | {vector} | {barrier} | {spill} | {waves} | {percent} % |")
+    return "\n".join(lines) + "\n"
+
+
 def main():
     bounds = {}
     for line in BOUNDS.read_text().splitlines() if BOUNDS.exists() else []:
@@ -184,6 +196,15 @@ def main():
     if "--bless" in sys.argv:
         BOUNDS.write_text("# Inner loops on AMD's GPUs (tests/hip_mix.py --bless): " + ", ".join(NAMES) + ".\n" +
                           "".join(f"{' '.join(str(n) for n in row)}  {title}\n" for title, row in found.items()))
+        bounds = found
+    page = DOCUMENT.read_text()
+    before, rest = page.split(BEGIN, 1)
+    wanted = before + BEGIN + table(bounds) + END + rest.split(END, 1)[1]
+    if page != wanted and "--bless" not in sys.argv:
+        print(f"FAILED {DOCUMENT.relative_to(ROOT)}: its table is not {BOUNDS.relative_to(ROOT)} (--bless writes it)")
+        failed += 1
+    elif page != wanted:
+        DOCUMENT.write_text(wanted)
     print(f"{len(found)} loops, {failed} failed")
     return failed != 0
 

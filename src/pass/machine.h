@@ -71,8 +71,8 @@ typedef struct MachineCost {
     int flat_blocks; /* of flat kernels with products, that should share a multiprocessor: one multiplies while another
                         waits at its barriers; 0: whatever fits */
     bool weighs_flat; /* a kernel whose loads run ahead stays flat where so more blocks share a multiprocessor */
-    bool apart_steps;    /* a product's steps along K stay a loop: unrolled, the compiler reads the operands of all of them
-                            ahead of the first, and spills what has no register */
+    bool apart_steps; /* a product's steps along K stay a loop: unrolled, the compiler reads the operands of all of them
+                         ahead of the first, and spills what has no register */
     int early_registers; /* that a product's sums and its operands of two steps may take: then those of the next step
                             are read under this one; 0: they are read when they are needed */
     int lane_warps;   /* from so many on, each lane takes what one warp has; a thread that takes all needs more
@@ -131,6 +131,7 @@ typedef struct Machine {
     int block_bytes;    /* that a multiprocessor sets aside for each block, beside ring_bytes */
     Banks banks;        /* of it */
     bool thread_copies;  /* copies of a thread go into shared memory past its registers, each where the thread says */
+    bool barrier_waits;  /* a barrier waits for loads that are under way, unless it is one of shared memory alone */
     int wave_copy_bytes; /* copies of a warp go to shared memory side by side, so many bytes a lane; 0: they do not */
     int counted_loads;   /* copies are waited for by how many loads of the warp may still be under way, so many at most;
                             0: in groups */

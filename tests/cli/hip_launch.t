@@ -82,7 +82,7 @@ $ cat > far.py <<'END'
 >     tl.store(y + i, tl.load(x + i + 1000000))
 > END
 $ sh hip -- run far.py --target hip --arg x=ones:f32[64] --arg y=zeros:f32[64] --arg N=64 --grid 1 2>&1
-hip: global-bounds: kernel launched, block (0, 0, 0), thread 0: load of 4 bytes of global memory at kernel.hip:12: byte ... of `memory of the device`, which has 256 bytes; mask it
+hip: global-bounds: kernel launched, block (0, 0, 0), thread 0: load of 4 bytes of global memory at kernel.hip:13: byte ... of `memory of the device`, which has 256 bytes; mask it
 error: kernel `far` (launch 1, 1 x 1 x 1 blocks) failed on the GPU: hipErrorLaunchFailure: as asked for: it trapped: a device_assert (which prints its line), a tensor descriptor made in it whose base or strides are no multiples of 16 bytes, or a barrier used against its rules; the emulator finds the place; the context of the GPU is lost with it: its buffers cannot be read, and the process has to be started anew to use it
 [1]
 #! More threads along an axis than HIP counts.

@@ -19,7 +19,8 @@ static void test_machines(void) {
     for (int i = 0; (m = machine_at(i)); i++) {
         CHECK(machine_find(m->name) == m);
         CHECK(m->ring_bytes > 0 && m->matrix);
-        /* A machine with lanes has numbers for them. Loads run ahead where copies go to shared memory by themselves. */
+        /* A machine with lanes has numbers for them. Loads run ahead where copies go to shared memory by
+         * themselves, or wait in registers. */
         CHECK(m->has_threads == (m->lanes > 0) && is_power(m->vector_bytes));
         if (m->has_threads)
             CHECK(is_power(m->lanes) && is_power(m->sector_bytes) && m->skew_allowed == (m->thread_copies || m->wave_copy_bytes || m->cost.puts_late));

@@ -37,6 +37,7 @@ static const Edit edits[] = {
     {"solo", "%r = mul %26, 128", "%r = mul %26, 64", "role compute", "`solo`: warpgroups store rows"},
     {"solo", "id=1, warps=8", "id=11, warps=8", NULL, "a barrier of its own"},
     {"solo", "%C, [%r, 64]", "%C, [%r, 56]", NULL, "may not have reached the memory"},
+    {"skew", "put<apart> %s.a", "put<apart, late> %s.a", NULL, "`late`: what a load of a loop"},
     {"late", ", leaves>", ", leaves, solo=10>", NULL, "`solo`: warpgroups store rows"},
     {"join", "", "", NULL, NULL},
     /* a product runs on until the next one is issued: nobody reads its sum before, its slots are held */

@@ -400,7 +400,8 @@ static Execution decide(Cut *c, const char **why) {
     }
     bool crowd = c->blocks;
     if (!crowd) c->blocks = machine->cost.flat_blocks;
-    if (c->blocks || machine->cost.weighs_flat) cut_leave_outputs(c, "its buffer would take the memory of another block");
+    if (c->blocks || machine->cost.weighs_flat)
+        cut_leave_outputs(c, "its buffer would take the memory of another block");
     if (machine->skew_allowed) {
         *why = crowd && c->searches      ? "threads find the rows of a trip anew: a crowd of blocks hides that"
                : crowd                   ? "threads make operands of what a trip loads: a crowd of blocks hides that"

@@ -213,8 +213,11 @@ static bool plan_rings(Schedule *s) {
 
 /* Blocks that share a multiprocessor. */
 static int blocks_of(const Schedule *s) {
-    int blocks = 1;
-    while ((blocks + 1) * s->bytes <= machine_unit_bytes(s->cx->machine) && schedule_share_holds(s, blocks + 1)) blocks++;
+    int blocks = 1, warps = layout_warps(s->cx, s->k), most = s->cx->machine->unit_warps;
+    int64_t bytes = machine_unit_bytes(s->cx->machine);
+    while ((!most || (blocks + 1) * warps <= most) && (blocks + 1) * s->bytes <= bytes &&
+           schedule_share_holds(s, blocks + 1))
+        blocks++;
     return blocks;
 }
 

@@ -28,6 +28,7 @@ static void find_host(Op *op, void *user) {
 
 const Op *schedule_late_host(const Schedule *s, const Op *put) {
     const Op *loop = put->parent->owner;
+    while (loop && loop->code == OP_IF) loop = loop->parent->owner;
     Host host = {loop && loop->code == OP_FOR ? op_int(loop, AT_TWIN, 0) : 0, NULL};
     if (host.twin) ir_walk(s->k->body, find_host, &host);
     return host.loop;
@@ -39,8 +40,9 @@ static bool is_of_load(const Schedule *s, const Op *put) {
     if (layout_put_mover(s->k, put) != MOVER_LANES) return false;
     const Layout *layout = schedule_layout(s->k, op_operand(put, 1));
     const Op *load = layout ? ir_value(s->k, op_operand(put, 1))->op : NULL;
-    return load && load->code == OP_TLOAD && load->parent == put->parent && layout->home == HOME_REGISTERS &&
-           !op_attr(load, AT_HELD) && !op_flag(load, AT_STRAIGHT);
+    const Op *loop = put->parent->owner;
+    return loop && loop->code == OP_FOR && load && load->code == OP_TLOAD && load->parent == put->parent &&
+           layout->home == HOME_REGISTERS && !op_attr(load, AT_HELD) && !op_flag(load, AT_STRAIGHT);
 }
 
 static int64_t words_of(const Schedule *s, const Op *put) { return layout_words(s->k, op_operand(put, 1)); }

@@ -45,8 +45,10 @@ static bool passes(const Kernel *k, const Op *op) {
            (op_has(op->code, TRAIT_ELEMENTWISE) && ir_type(k, op->results[0])->rank == 0);
 }
 
-/* Is the load's only use a put of rows that lie as they are loaded? Then its words are what is put. */
+/* Is the load's only use a put of rows that lie as they are loaded? Then its words are what is put, where they are
+ * words: by threads that shift what they copied. */
 static bool is_straight(const Schedule *s, const Op *load) {
+    if (!s->cx->machine->thread_copies) return false;
     Ref value = load->results[0];
     const Type *type = ir_type(s->k, value);
     const Op *op = load->next;

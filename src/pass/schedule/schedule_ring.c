@@ -289,7 +289,8 @@ static void say_place(const Schedule *s, const RingSchedule *r) {
     pass_find(s->cx, r->op->range, FIND_RING_PLACED, r->slots, r->slots == 1 ? "" : "s", (long long)r->bytes,
               (long long)r->at,
               means == MEANS_MIXED                                   ? mixed[kinds]
-              : r->ahead && machine->cost.puts_late && !r->copy_puts ? "through registers, ahead"
+              : r->ahead && machine->cost.puts_late && !r->copy_puts
+                  ? (r->slots > 1 ? "through registers, ahead" : "through registers")
               : means == MEANS_ASYNC && machine->wave_copy_bytes ? "by copies of whole warps, ahead"
                                                                  : how[means - MEANS_TMA]);
 }

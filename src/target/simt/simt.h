@@ -142,6 +142,7 @@ struct Emit {
     int coarse_bits;         /* and those that a coordinate being written leaves out anyway */
     bool lean;               /* tiles are too large for the registers: simt_lean.c */
     bool persist;
+    bool wrote; /* threads may have written global memory that others read behind a barrier */
     const Op *end; /* where the run of ops being written ends */
     /* rings (simt_ring.h) */
     VEC(RingPlan) rings;

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* simt_emit.c: the text of a kernel's ops, one by one (simt.h says how values are held); ops that a target has
  * of its own are its SimtTarget's. */
+#include "ir/ringform.h"
 #include "target/simt/simt.h"
 
 void emit_begin(Emit *e, const SimtTarget *target, PassContext *cx, Kernel *k) {
@@ -89,7 +90,7 @@ static void emit_map(Emit *e, const Op *op) {
     cs_close(&e->p);
 }
 
-void emit_op(Emit *e, const Op *op) {
+static void write_op(Emit *e, const Op *op) {
     if (e->threads && threads_emit(e, op)) return;
     switch (op->code) {
     case OP_SPMD:
@@ -156,6 +157,23 @@ void emit_op(Emit *e, const Op *op) {
                         "writes itself are not merged into tiles here (a template, or operations "
                         "on whole tiles, are)");
     }
+}
+
+/* May other threads of the block find in global memory what the op writes? */
+static bool writes_global(const Op *op) {
+    bool own = op_has(op->code, TRAIT_WRITES) && hand_over(op) == HAND_NONE && op->code != OP_BSTORE &&
+               op->code != OP_ASSUME && op->code != OP_REQUIRE;
+    for (int i = 0; i < op->region_count; i++)
+        for (const Op *inner = op->regions[i]->first; inner && !own; inner = inner->next) own = writes_global(inner);
+    return own;
+}
+
+void emit_op(Emit *e, const Op *op) {
+    bool task = (op->code == OP_TASKS || op->code == OP_ROLE) && !e->persist;
+    bool once = !op->region_count || op->code == OP_IF || task; /* else the next trip begins behind what it wrote */
+    if (!once) e->wrote |= writes_global(op);
+    write_op(e, op);
+    e->wrote |= once && writes_global(op);
 }
 
 static bool is_silent(const Op *op) {

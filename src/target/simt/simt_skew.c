@@ -15,8 +15,8 @@
  *
  * Loops and branches around them run in step; a branch inside of them is one of each turn, that of the loads d turns
  * ahead: which items there are is known from the trip alone, and puts and gets count for themselves. The copies of one
- * turn are waited for together, in the target's way (cp.async groups; a count of loads); what is neither copied nor waits in registers is
- * loaded and stored at once, which is right, if not ahead. */
+ * turn are waited for together, in the target's way (cp.async groups; a count of loads); what is neither copied nor
+ * waits in registers is loaded and stored at once, which is right, if not ahead. */
 #include "target/simt/simt_ring.h"
 
 #include <string.h>

@@ -23,6 +23,8 @@ void sync_step(Emit *e) {
         cs_line(&e->p, "tw_sync_warp();");
     else if (e->barrier)
         cs_line(&e->p, "tw_bar_sync(%p, %d);", e->barrier, e->lanes * e->group.warps);
+    else if (e->cx->machine->barrier_waits && !e->wrote)
+        cs_line(&e->p, "tw_sync_shared();");
     else
         cs_line(&e->p, "tw_sync();");
 }

@@ -58,6 +58,15 @@ TW_FN void tw_sync() {
     __builtin_amdgcn_s_barrier();
     __builtin_amdgcn_fence(__ATOMIC_ACQUIRE, "workgroup");
 }
+/* Of the LDS alone. The compiler waits for loads of global memory before any barrier of its own on RDNA 3; those that run
+ * ahead would be waited for where they are issued. */
+TW_FN void tw_sync_shared() {
+#ifdef __GFX11__
+    asm volatile("s_waitcnt lgkmcnt(0)\n\ts_barrier" ::: "memory");
+#else
+    tw_sync();
+#endif
+}
 TW_FN void tw_fence_block() { __builtin_amdgcn_fence(__ATOMIC_SEQ_CST, "workgroup"); }
 TW_FN void tw_fence_device() { __builtin_amdgcn_fence(__ATOMIC_SEQ_CST, "agent"); }
 TW_FN void tw_fence_system() { __builtin_amdgcn_fence(__ATOMIC_SEQ_CST, ""); }

@@ -14,6 +14,7 @@
  *            tw_near(i, first, extent): is i + first inside of the extent; first and extent are the same in all lanes
  *            tw_at_edge(): nothing; here is what only blocks at the edge of a tensor do
  *            tw_anew(x): the same number, but no compiler knows
+ *  waits     tw_sync_shared(): tw_sync that says nothing of global memory
  *            tw_load_row_anywhere(V, to, row, i, n, on, fill): tw_load_row of 16 bytes that lie on no multiple of anything
  *  copies    tw_copy_wave(s, p, on): a word of each lane straight to shared memory, side by side from the first lane's s on; zeros
  *            where not on; tw_copy_wave_bounded(s, on, base, at): from base + at bytes. tw_copies_wait(n): all copies of the wave but the last n have landed (CDNA)

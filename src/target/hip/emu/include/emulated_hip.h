@@ -12,6 +12,7 @@
 /* Of the launch: the text is the same for all. */
 #define TW_LANES (tw_emu->now.lanes)
 
+#define tw_sync_shared tw_sync
 TW_FN f32 tw_hw_f32(u16 bits) { return (f32)tw_emu->call->widen(EMU_F16, bits); }
 TW_FN u16 tw_hw_f16(f32 x) { return (u16)tw_emu->call->narrow(EMU_F16, x); }
 TW_FN u32 tw_hw_perm(u32 high, u32 low, u32 which) {
