@@ -295,7 +295,7 @@ refused.py:33:29: error: not possible on Tenstorrent: an address that is made of
    33 |     tl.store(y + r, tl.load(tl.load(x.to(tl.pointer_type(tl.int64))).to(tl.pointer_type(tl.float32)) + r))
       |                             ^~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~
 hint: a target is chosen with --target NAME
-refused.py:40:21: error: not possible on Tenstorrent: integers that are computed from data, a sum of integers beyond 256; compute has them as floats, exact within 2^24; compute them in floats, or use target cpu [not-on-tenstorrent]
+refused.py:40:21: error: not possible on Tenstorrent: integers that are computed from data, a sum of integers beyond 256, where compute has floats, exact within 2^24; compute them in floats, or use target cpu [not-on-tenstorrent]
    40 |     tl.store(y + r, tl.sum(tl.where(tl.load(x + at) > 0, 1000 * r[None, :], 0), 1).to(tl.float32))
       |                     ^~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~
 hint: a target is chosen with --target NAME

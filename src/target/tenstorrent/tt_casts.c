@@ -1,11 +1,13 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* tt_casts.c: casts to floats of 8 bits, which compute has no call for.
  *
- * Such numbers lie in pages of bf16, exactly, so a cast is nothing but a rounding of f32, which the SFPU does step by step, each of
+ * Such numbers lie in pages of bf16, exactly, so a cast is nothing but a rounding of f32, which the SFPU does step by
+ * step, each of
  * them a sum, difference or product of f32 that is rounded to nearest even:
  *
  *     held    x within the largest number, which is what the format saturates to
- *     near    held * c - (held * c - held), c = 2^s + 1: Veltkamp's splitting, held to the format's significant bits, to nearest
+ *     near    held * c - (held * c - held), c = 2^s + 1: Veltkamp's splitting, held to the format's significant bits,
+ *             to nearest
  *     ties    where held lies halfway between near and another number of the format, the even one of both: the other is
  *             2 held - near, and what splitting to one bit less keeps is even
  *     small   below the normal range all numbers are as far apart: (held + m) - m
