@@ -287,7 +287,10 @@ void tt_plan_plain_stores(Tt *tt) {
         tt->plain_stores[s->buffer.arg] = true;
         note_plain(tt, s->op, why);
     }
-    if (tt->updates) refuse_read_updates(tt, &stores, tt->k->body);
+    if (!tt->updates) return;
+    refuse_read_updates(tt, &stores, tt->k->body);
+    *VEC_PUSH(&tt->plan->notes, tt->arena) = "cores take turns at atomic updates, task by task: while one updates, the "
+                                             "others load and compute, and then wait";
 }
 
 bool tt_is_plain_store(const Tt *tt, const Op *store) {
