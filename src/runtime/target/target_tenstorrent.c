@@ -31,8 +31,9 @@ typedef struct TensixCode {
 
 static const char *const candidates[] = {"g++", "clang++", "c++", NULL};
 static const ToolKind cxx_compiler = {"C++", "CXX", candidates, "target tenstorrent", ", or use target interp"};
-static const char *const flags[] = {"-std=c++17",        "-O1", "-fPIC", "-shared", "-fwrapv",
-                                    "-ffp-contract=off", "-w",  "-pipe", NULL};
+/* Start files and the library of C++ are not needed, and take the linker three times as long. */
+static const char *const flags[] = {"-std=c++17", "-O1",   "-fPIC",     "-shared", "-fwrapv", "-ffp-contract=off",
+                                    "-w",         "-pipe", "-nostdlib", "-lm",     "-lgcc",   NULL};
 
 /* Where the headers of the emitted files lie in the library. */
 static const char *const folders[] = {"tenstorrent/model/include/", "tenstorrent/prelude/"};
