@@ -229,7 +229,7 @@ $ tilewright check ends.py --target tenstorrent --arg x=randn:f32[50,77] --arg m
 x: f32[50, 77], max error 0: ok
 most: f32[50], max error 0: ok
 least: f32[50], max error 0: ok
-#! What has no lowering is refused by its own name, at its own line; so are numbers that only memory knows, and atomics.
+#! What has no lowering is refused by its own name, at its own line; so are old values of atomic updates, and memory that is updated and read.
 $ cat > refused.py <<'END'
 > import triton
 > import triton.language as tl
@@ -250,25 +250,57 @@ $ cat > refused.py <<'END'
 >
 >
 > @triton.jit
-> def added(x, y, B: tl.constexpr):
+> def taken(x, y, B: tl.constexpr):
+>     tl.store(y + tl.program_id(0), tl.atomic_add(x, 1.0))
+>
+>
+> @triton.jit
+> def both(x, y, B: tl.constexpr):
+>     r = tl.arange(0, B)
+>     tl.atomic_add(y + r, tl.load(x + r) + tl.load(y + r))
+>
+>
+> @triton.jit
+> def chased(x, y, B: tl.constexpr):
+>     r = tl.arange(0, B)
+>     tl.store(y + r, tl.load(tl.load(x.to(tl.pointer_type(tl.int64))).to(tl.pointer_type(tl.float32)) + r))
+>
+>
+> @triton.jit
+> def large(x, y, B: tl.constexpr):
 >     r = tl.arange(0, B)
 >     at = r[:, None] * B + r[None, :]
->     tl.atomic_add(y + at, tl.load(x + at))
+>     tl.store(y + r, tl.sum(tl.where(tl.load(x + at) > 0, 1000 * r[None, :], 0), 1).to(tl.float32))
 > END
 $ tilewright check refused.py:counted --target tenstorrent --arg x=ones:f32[64,64] --arg y=zeros:f32[64,64] --arg B=64 --grid 1
 note: ran on the functional model of a wormhole grid, 1 of 64 cores; no card is used
 x: f32[64, 64], max error 0: ok
 y: f32[64, 64], max error 0: ok
-$ for k in gathered added; do tilewright emit refused.py:$k --target tenstorrent --arg x=ones:f32[64,64] --arg y=zeros:f32[64,64] --arg B=64; done
+$ for k in gathered taken both chased large; do tilewright emit refused.py:$k --target tenstorrent --arg x=ones:f32[64,64] --arg y=zeros:f32[64,64] --arg B=64; done
 refused.py:9:22: error: not possible on Tenstorrent: `gather` of a tile; the units of a core compute element by element, products, sums and maxima of rows and columns; write it with those, or use target cpu [not-on-tenstorrent]
     9 |     tl.store(y + at, tl.gather(tl.load(x + at), (r[:, None] * 7 + r[None, :] * 3) % B, axis=1))
       |                      ^~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~
 hint: a target is chosen with --target NAME
-refused.py:23:5: error: not possible on Tenstorrent: an atomic update; cores write whole elements; store each task's part, and add them in another launch [not-on-tenstorrent]
-   23 |     tl.atomic_add(y + at, tl.load(x + at))
-      |     ^~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~
+refused.py:21:36: error: not possible on Tenstorrent: the old value of an atomic update; cores take turns at memory, and only their writers see it; leave the old value alone, or use target cpu [not-on-tenstorrent]
+   21 |     tl.store(y + tl.program_id(0), tl.atomic_add(x, 1.0))
+      |                                    ^~~~~~~~~~~~~~~~~~~~~
+hint: a target is chosen with --target NAME
+refused.py:27:43: error: not possible on Tenstorrent: a load of memory that the kernel updates atomically; what other tasks have added by then is not known; load it in another launch [not-on-tenstorrent]
+   27 |     tl.atomic_add(y + r, tl.load(x + r) + tl.load(y + r))
+      |                                           ^~~~~~~~~~~~~~
+refused.py:33:37: error: not possible on Tenstorrent: an address that is made of a number; arrays are pages in the chip's memory, and only arguments say which; pass the array as an argument, or use target cpu [not-on-tenstorrent]
+   33 |     tl.store(y + r, tl.load(tl.load(x.to(tl.pointer_type(tl.int64))).to(tl.pointer_type(tl.float32)) + r))
+      |                                     ^~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~
+refused.py:33:29: error: not possible on Tenstorrent: an address that is made of a number; arrays are pages in the chip's memory, and only arguments say which; pass the array as an argument, or use target cpu [not-on-tenstorrent]
+   33 |     tl.store(y + r, tl.load(tl.load(x.to(tl.pointer_type(tl.int64))).to(tl.pointer_type(tl.float32)) + r))
+      |                             ^~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~
+hint: a target is chosen with --target NAME
+refused.py:40:21: error: not possible on Tenstorrent: integers that are computed from data, a sum of integers beyond 256, where compute has floats, exact within 2^24; compute them in floats, or use target cpu [not-on-tenstorrent]
+   40 |     tl.store(y + r, tl.sum(tl.where(tl.load(x + at) > 0, 1000 * r[None, :], 0), 1).to(tl.float32))
+      |                     ^~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~
+hint: a target is chosen with --target NAME
 [1]
-#! A place that is mixed of two axes is told; elements beyond an array are the kernel's mistake, with the array's name.
+#! Places that follow no boxes are read one by one; elements beyond an array are the kernel's mistake, with the array's name.
 $ cat > odd.py <<'END'
 > import triton
 > import triton.language as tl
@@ -287,11 +319,92 @@ $ cat > odd.py <<'END'
 >     at = r[:, None] * B + r[None, :]
 >     tl.store(y + at, tl.load(x + at, mask=(r[:, None] + r[None, :]) % 3 == 0, other=0.0))
 > END
-$ tilewright run odd.py:pick --target tenstorrent --arg x=randn:f32[64] --arg y=zeros:f32[32,32] --arg B=32 --grid 1
-odd.py:9:22: error: not possible on Tenstorrent: a gather of single elements; `div` mixes two axes of its tile; make one term for each axis, and add the terms [not-on-tenstorrent]
-    9 |     tl.store(y + at, tl.load(x + at * 5 // 3))
-      |                      ^~~~~~~~~~~~~~~~~~~~~~~~
-[1]
+$ tilewright check odd.py:pick --target tenstorrent --arg x=randn:f32[1706] --arg y=zeros:f32[32,32] --arg B=32 --grid 1
+note: ran on the functional model of a wormhole grid, 1 of 64 cores; no card is used
+x: f32[1706], max error 0: ok
+y: f32[32, 32], max error 0: ok
 $ tilewright run odd.py:odd --target tenstorrent --arg x=randn:f32[64] --arg y=zeros:f32[32,32] --arg B=32 --grid 1
 error: kernel `odd` touched memory that is no buffer's (the sanitizer finds the line): core (0,0) reader kernel reader.cpp:20: an address of page 1 of buffer x, which has 1 pages
 [1]
+#! Cores take turns at atomic updates, in the order of tasks, so that sums of floats have the same bits on one core and on all: many tasks at one cell, two updates
+#! of one array, rows that memory chooses, a number of its own, extents of 0 and 1.
+$ cat > update.py <<'END'
+> import triton
+> import triton.language as tl
+>
+>
+> @triton.jit
+> def counted(x, h, most, n, B: tl.constexpr):
+>     i = tl.program_id(0) * B + tl.arange(0, B)
+>     v = tl.load(x + i, mask=i < n, other=0)
+>     tl.atomic_add(h + v, 1, mask=i < n)
+>     tl.atomic_max(most, tl.max(v.to(tl.float32), 0))
+>
+>
+> @triton.jit
+> def met(x, s, C, B: tl.constexpr):
+>     i = tl.arange(0, B)
+>     v = tl.load(x + tl.program_id(0) * C + i, mask=i < C, other=0.0)
+>     tl.atomic_add(s + i, v, mask=i < C)
+>     if tl.program_id(0) % 3 == 1:
+>         tl.atomic_add(s + i, v * v, mask=i < C)
+> END
+$ cat > update.sh <<'END'
+> for chip in wormhole blackhole; do for cores in 1 0 5; do tilewright check update.py:$1 --target tenstorrent:$chip --set cores=$cores "${@:2}" 2>&1 | grep -vE '^note: ran|max error 0: ok'; done; done; true
+> END
+$ for n in 3000 2999 1 0; do bash update.sh counted --arg 'x=randint(7):i32[3000]' --arg h=zeros:i32[7] --arg most=zeros:f32[1] --arg n=$n --arg B=256 --grid 12; done
+$ bash update.sh met --arg x=randn:f32[100,77] --arg s=randn:f32[77] --arg C=77 --arg B=128 --grid 100
+$ bash update.sh met --arg x=randn:bf16[9,1] --arg s=randn:bf16[1] --arg C=1 --arg B=32 --grid 9
+$ tilewright check update.py:met --target tenstorrent --set policy=rect --arg x=randn:f32[3,5] --arg s=zeros:f32[5] --arg C=5 --arg B=32 --grid 3
+update.py:14:1: error: not possible on Tenstorrent: policy rect with atomic updates, at which cores take turns; write strided, or leave it out [not-on-tenstorrent]
+   14 | def met(x, s, C, B: tl.constexpr):
+      | ^~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~
+[1]
+#! Integers of memory are read by the processors that move data, exactly; those that follow from data are floats within 2^24.
+$ cat > whole.py <<'END'
+> import triton
+> import triton.language as tl
+>
+>
+> @triton.jit
+> def moved(x, y, n, k, B: tl.constexpr):
+>     i = tl.program_id(0) * B + tl.arange(0, B)
+>     v = tl.load(x + i, mask=i < n, other=7)
+>     tl.store(y + i, (v * 3 + k) // 5 - (v & 12) + tl.where(v > 4, i, 2), mask=i < n)
+>
+>
+> @triton.jit
+> def found(x, place, count, C, R: tl.constexpr, B: tl.constexpr):
+>     r = tl.program_id(0) * R + tl.arange(0, R)
+>     i = tl.arange(0, B)
+>     v = tl.load(x + r[:, None] * C + i[None, :], mask=i[None, :] < C, other=-float("inf"))
+>     tl.store(place + r, tl.min(tl.where(v == tl.max(v, 1)[:, None], i[None, :], B), 1))
+>     tl.store(count + r, tl.sum((v > 0).to(tl.int32), 1) * 2 - 1)
+>
+>
+> @triton.jit
+> def narrowed(x, y, z, n, B: tl.constexpr):
+>     i = tl.program_id(0) * B + tl.arange(0, B)
+>     v = tl.load(x + i, mask=i < n, other=0.0)
+>     tl.store(y + i, (v * 100.0).to(tl.int8), mask=i < n)
+>     tl.store(z + i, v.to(tl.float8e5), mask=i < n)
+> END
+$ cat > whole.sh <<'END'
+> for chip in wormhole blackhole; do tilewright check whole.py:$1 --tolerance 0 --target tenstorrent:$chip "${@:2}" 2>&1 | grep -vE '^note: ran|max error 0: ok'; done; true
+> END
+$ for t in i64 i32 i16 u8; do bash whole.sh moved --arg "x=randint(120):$t[300]" --arg y=zeros:$t[300] --arg n=299 --arg k=-3 --arg B=128 --grid 3; done
+$ bash whole.sh moved --arg 'x=randint(2147483647):i32[300]' --arg y=zeros:i32[300] --arg n=299 --arg k=-3 --arg B=128 --grid 3
+$ bash whole.sh found --arg x=randn:f32[64,77] --arg place=zeros:i32[64] --arg count=zeros:i64[64] --arg C=77 --arg R=32 --arg B=128 --grid 2
+$ bash whole.sh narrowed --arg x=randn:f32[1000] --arg y=zeros:i8[1000] --arg z=zeros:f8e5m2[1000] --arg n=999 --arg B=128 --grid 8
+$ bash whole.sh narrowed --arg 'x=full(nan):f32[64]' --arg y=zeros:i8[64] --arg z=zeros:f8e5m2[64] --arg n=33 --arg B=32 --grid 2
+#! Two launches of one kernel, and memory between them; a second one by updates.
+$ cat > split.sh <<'END'
+> tilewright check $ROOT/kernels/tilelang/gemm_splitk.py --target tenstorrent -D M=100 -D N=72 -D K=150 -D parts=2 -D dtype=bfloat16 --arg A=randn:bf16[100,150] --arg B=randn:bf16[150,72] --arg C=zeros:f32[100,72] "$@" 2>&1 | grep -vE '^note: ran' | sed 's/, max error.*: ok/: ok/'
+> END
+$ sh split.sh; sh split.sh -D atomic=True
+A: bf16[100, 150]: ok
+B: bf16[150, 72]: ok
+C: f32[100, 72]: ok
+A: bf16[100, 150]: ok
+B: bf16[150, 72]: ok
+C: f32[100, 72]: ok

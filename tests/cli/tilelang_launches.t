@@ -79,9 +79,18 @@ kernel @eager_2(%A, %B, %C: *f32) {
 $ tilewright run launches.py:eager --arg 'A=arange:f32[2,3]' --arg 'B=zeros:f32[2,3]' --arg 'C=zeros:f32[2,3]' --grid 2
 error: kernel `eager` is 2 launches, each with a grid of its own; leave the grid out
 [1]
-$ tilewright emit launches.py:eager --target tenstorrent -D M=32 -D N=32
-error: kernel `eager` is 2 launches (each `with T.Kernel` is one), which target tenstorrent cannot run as one; write a kernel for each
-[1]
+$ tilewright emit launches.py:eager --target tenstorrent -D M=32 -D N=32 -o out | grep -E '_2|host'
+out/host.cpp
+out/tilewright_host.h
+out/reader_2.cpp
+out/compute_2.cpp
+out/writer_2.cpp
+out/plan_2.json
+$ tilewright check launches.py:eager --target tenstorrent --arg 'A=arange:f32[2,3]' --arg 'B=zeros:f32[2,3]' --arg 'C=zeros:f32[2,3]'
+note: ran on the functional model of a wormhole grid, 6 of 64 cores; no card is used
+A: f32[2, 3], max error 0: ok
+B: f32[2, 3], max error 0: ok
+C: f32[2, 3], max error 0: ok
 $ cat > wrong.py <<'EOF'
 > import tilelang.language as T
 >

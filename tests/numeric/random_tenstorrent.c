@@ -3,7 +3,8 @@
  *
  * Boxes of matrices, masks of indices and of data, sums and maxima along an axis, products with every transpose, loops in
  * a row and in each other whose sums begin with zeros or with loaded tiles, bounds that are negative, 0 or not known,
- * stores that are overwritten or read back, arrays that are passed twice. The target may refuse any of them, with a
+ * stores that are overwritten or read back, arrays that are passed twice, numbers of memory as masks, factors, rows and places,
+ * integers that are stored, places of maxima, atomic updates of cells that many tasks meet at. The target may refuse any of them, with a
  * message, and the end counts those; a fault or deadlock of the model, an internal error and a wrong number are failures.
  *
  * All values are whole numbers that every format on the way holds exactly (sizes are clipped where they would grow), so
@@ -31,11 +32,13 @@ typedef struct Gen {
     char at[4][2][40];      /* offsets that may be used here, by side: text; "" none */
     int loops;         /* around here */
     int mask_kind[4];  /* of the arrays that are written: one for most of their accesses */
+    int update[2];     /* of h0, c0: add, max or min, always the same one */
 } Gen;
 
 static const char *const side_index[] = {"", "am", "an", "a1"};
 static const char *const side_size[] = {"", "M", "N", "1"};
-/* x0, x1: read anywhere; y0, y1: rows of the program only, and written. */
+/* x0, x1: read anywhere; y0, y1: rows of the program only, and written; k0: integers that are read; z0: integers that are
+ * written, in the program's own rows; h0, c0: updated by all, f32 and integers. */
 static const char *const arrays[] = {"x0", "x1", "y0", "y1"};
 
 static uint32_t draw(Gen *g, uint32_t n) { return pick(g->c, n); }
@@ -197,6 +200,102 @@ static void ramp(Gen *g) {
     clip(g, v);
 }
 
+/* --- integers and updates --- */
+
+/* Numbers -3 .. 3 of k0 in the shape, as a variable of that name. */
+static void load_integers(Gen *g, const char *name, int rows, int columns) {
+    const char *row = offset(g, rows);
+    if (!columns) line(g, "%s = tl.load(k0 + %s + %s)", name, row, side_index[rows]);
+    else if (draw(g, 2)) line(g, "%s = tl.load(k0 + (%s + %s)[:, None] * 3 + %s[None, :])", name, row, side_index[rows], side_index[columns]);
+    else line(g, "%s = tl.load(k0 + (%s + %s)[:, None] * C + %s[None, :], mask=%s[None, :] < C - 3, other=2)", name, row, side_index[rows], side_index[columns],
+              side_index[columns]);
+}
+
+static void integers(Gen *g) {
+    char k[12];
+    int kind = (int)draw(g, 5), rows = kind == 4 ? 1 : some_side(g), columns = some_side(g);
+    const Var *a = kind == 1 ? some(g, -1, -2) : NULL;
+    if (a) rows = a->rows, columns = a->columns;
+    snprintf(k, sizeof k, "k%d", g->next++);
+    load_integers(g, k, rows, kind == 2 ? 0 : columns);
+    Var *v = NULL;
+    char name[12] = "";
+    if (a) snprintf(name, sizeof name, "%s", a->name);
+    switch (kind) {
+    case 0:
+        v = new_var(g, rows, columns, 40);
+        line(g, "%s = (%s * 5 // 2 + (%s[None, :] & 7) - (%s << 1)).to(tl.float32)", v->name, k, side_index[columns], k);
+        break;
+    case 1: {
+        if (!a) return;
+        char other[12] = "0.0";
+        if (draw(g, 2)) snprintf(other, sizeof other, "%s", some(g, rows, columns)->name);
+        v = new_var(g, rows, columns, LIMIT + 1);
+        line(g, "%s = tl.where(%s %% 3 == 1, %s, %s)", v->name, k, name, other);
+        break;
+    }
+    case 2: /* rows that memory chooses */
+        v = new_var(g, rows, columns, 3);
+        line(g, "%s = tl.load(x%d + ((%s + 3) * 5 %% R)[:, None] * C + %s[None, :], mask=%s[None, :] < C, other=0.0).to(tl.float32)", v->name, (int)draw(g, 2), k,
+             side_index[columns], side_index[columns]);
+        break;
+    case 3: /* single elements */
+        v = new_var(g, rows, columns, 3);
+        line(g, "%s = tl.load(x%d + (%s + 3) * 7 + %s[None, :]).to(tl.float32)", v->name, (int)draw(g, 2), k, side_index[columns]);
+        break;
+    default:
+        line(g, "tl.store(z0 + (p * M + am)[:, None] * C + %s[None, :], %s * %s - 2, mask=%s[None, :] < C)", side_index[columns], k, draw(g, 2) ? "3" : k, side_index[columns]);
+        return;
+    }
+    clip(g, v);
+}
+
+/* Where the largest of each row is, and how many are above 0. */
+static void places(Gen *g) {
+    const Var *a = some(g, 1, -2);
+    if (!a || a->columns == 3) return;
+    const char *side = side_size[a->columns], *index = side_index[a->columns];
+    int id = g->next++;
+    if (draw(g, 2)) line(g, "q%d = tl.sum((%s > 0.0).to(tl.int32), 1) * 2 - 1", id, a->name);
+    else line(g, "q%d = tl.min(tl.where(%s == tl.max(%s, 1)[:, None], %s[None, :], %s), 1)", id, a->name, a->name, index, side);
+    if (draw(g, 2)) {
+        line(g, "tl.store(z0 + p * M + am, q%d)", id);
+        return;
+    }
+    char name[12];
+    int columns = a->columns;
+    snprintf(name, sizeof name, "%s", a->name);
+    Var *v = new_var(g, 1, columns, LIMIT + 1);
+    line(g, "%s = tl.where(%s[None, :] == q%d[:, None], 1.0, %s)", v->name, index, id, name);
+    clip(g, v);
+}
+
+static void update(Gen *g) {
+    static const char *const names[] = {"add", "max", "min"};
+    static const char *const order[] = {"", ", sem=\"relaxed\""};
+    const char *sem = order[draw(g, 2)];
+    if (draw(g, 4) == 3) { /* a count */
+        char k[12];
+        snprintf(k, sizeof k, "k%d", g->next++);
+        load_integers(g, k, 1, 0);
+        line(g, "tl.atomic_%s(c0 + %s + 3, %s%s)", names[g->update[1]], k, draw(g, 2) ? "1" : k, sem);
+        return;
+    }
+    const Var *v = some(g, -1, -2);
+    if (!v) return;
+    char name[12], row[60];
+    snprintf(name, sizeof name, "%s", v->name);
+    int rows = v->rows, columns = v->columns;
+    if (draw(g, 3) == 2) {
+        char k[12];
+        snprintf(k, sizeof k, "k%d", g->next++);
+        load_integers(g, k, rows, 0);
+        snprintf(row, sizeof row, "(%s + 3)", k);
+    } else snprintf(row, sizeof row, "(%s + %s)", draw(g, 2) ? "0" : offset(g, rows), side_index[rows]);
+    line(g, "tl.atomic_%s(h0 + %s[:, None] * C + %s[None, :], %s, mask=(%s[:, None] >= 0) & (%s[None, :] < %s)%s)", names[g->update[0]], row, side_index[columns], name, row,
+         side_index[columns], draw(g, 2) ? "C" : "n1 + 5", sem);
+}
+
 static void reduce(Gen *g) {
     const Var *a = some(g, -1, -2);
     if (!a) return;
@@ -328,7 +427,7 @@ static void branch(Gen *g) {
 }
 
 static const struct { void (*write)(Gen *g); int weight; } table[] = {
-    {binary, 6}, {load, 6}, {where, 5}, {reduce, 4}, {spread, 3}, {dot, 4}, {loop, 6}, {store, 3}, {transpose, 1}, {ramp, 1}, {branch, 1},
+    {integers, 3}, {places, 1}, {update, 2}, {binary, 6}, {load, 6}, {where, 5}, {reduce, 4}, {spread, 3}, {dot, 4}, {loop, 6}, {store, 3}, {transpose, 1}, {ramp, 1}, {branch, 1},
 };
 
 static void statements(Gen *g, int most) {
@@ -364,6 +463,14 @@ static void generate(Choices *c, Program *p) {
     }
     if (draw(g, 6) == 5 && p->arrays[2].dtype == p->arrays[3].dtype) p->arrays[3].of = 3;
     else if (draw(g, 4) == 3 && p->grid[0] == 1 && p->arrays[1].dtype == p->arrays[2].dtype) p->arrays[2].of = 2;
+    static const struct { const char *name; int dtype[2]; int64_t count; } more[] = {{"k0", {TW_I32, TW_I16}, 900 * 200}, {"z0", {TW_I32, TW_I64}, 900 * 200},
+                                                                                   {"h0", {TW_F32, TW_F32}, 900 * 200}, {"c0", {TW_I32, TW_I64}, 64}};
+    for (int i = 0; i < 4; i++) {
+        Array *a = &p->arrays[p->array_count++];
+        *a = (Array){.dtype = more[i].dtype[draw(g, 2)], .count = more[i].count, .flavour = WHOLE, .whole = 3};
+        snprintf(a->name, sizeof a->name, "%s", more[i].name);
+    }
+    for (int i = 0; i < 2; i++) g->update[i] = (int)draw(g, 3);
     const struct { const char *name; int64_t value; } scalars[] = {{"C", width}, {"R", rows}, {"n0", bounds[draw(g, 5)]}, {"n1", bounds[draw(g, 5)] + 4 * draw(g, 2)}};
     for (int i = 0; i < 4; i++) {
         Scalar *s = &p->scalars[p->scalar_count++];
@@ -375,7 +482,7 @@ static void generate(Choices *c, Program *p) {
     statements(g, 8);
     store(g);
     if (draw(g, 2)) store(g);
-    add_text(p, "import triton\nimport triton.language as tl\n\n\n@triton.jit\ndef kernel(x0, x1, y0, y1, C, R, n0, n1):\n");
+    add_text(p, "import triton\nimport triton.language as tl\n\n\n@triton.jit\ndef kernel(x0, x1, y0, y1, k0, z0, h0, c0, C, R, n0, n1):\n");
     add_text(p, "    M: tl.constexpr = %d\n    N: tl.constexpr = %d\n    p = tl.program_id(0)\n", g->size[1], g->size[2]);
     add_text(p, "    am = tl.arange(0, M)\n    an = tl.arange(0, N)\n    a1 = tl.arange(0, 1)\n%s", g->body);
 }

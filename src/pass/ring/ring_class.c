@@ -14,7 +14,8 @@
  *            but all of them may happen behind what compute does
  *   compute  everything else
  *
- * Where compute reaches no memory (Tensix) it has no integers either: each role reads tiles of integers for itself, and a
+ * Where compute reaches no memory (Tensix) it has no integers either: each role reads tiles of integers for itself,
+ * and a
  * store of what is made of such is the store role's alone.
  *
  * Rows of numbers come later. Those that operands are made with (scales of weights) come with the tiles of a trip that
@@ -118,7 +119,8 @@ static bool has_other_uses(const Cut *c, Ref r) {
 }
 
 /* A tile of integers, where only the roles that reach memory compute with such: each of them reads the elements that it
- * needs, one by one. What the kernel writes does not reach it (memory is as it was before the launch), so only the task's
+ * needs, one by one. What the kernel writes does not reach it (memory is as it was before the launch), so only the
+ * task's
  * own writes before it are in the way. */
 static bool is_read_by_elements(Cut *c, const Op *load, Ref r) {
     const Type *type = ir_type(c->k, r);

@@ -1,14 +1,17 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* ring_updates.c: atomic updates, for machines whose kernels never read what they write (Tensix).
  *
- * There nobody sees in which order memory was written, so an atomic whose old value is not asked for orders nothing. It is an
+ * There nobody sees in which order memory was written, so an atomic whose old value is not asked for orders nothing.
+ * It is an
  * update of a box: of one element, or of those that a vector names, and goes to the role that stores:
  *
- *     %old = atomic<add> %p, %x          %p = ptr_add %out, %index         ->      tatomic<add, sem=relaxed> %T, [%index], %x */
+ *     %old = atomic<add> %p, %x          %p = ptr_add %out, %index         ->      tatomic<add, sem=relaxed> %T,
+ *                                        [%index], %x */
 #include "ir/build.h"
 #include "pass/ring/ring_cut.h"
 
-/* The scalar pointer that an address counts from, and how many elements on it is (an i64 or a tile of such); false: not known. */
+/* The scalar pointer that an address counts from, and how many elements on it is (an i64 or a tile of such); false:
+ * not known. */
 static bool split_address(Builder *b, Ref address, Ref *base, Ref *index) {
     const Kernel *k = b->kernel;
     const Op *op = ir_value(k, address)->op;

@@ -118,7 +118,8 @@ static bool tensix_emit(tw_kernel *k) {
     const TtPlan *plan = code->plan;
     for (int i = 0; i < TT_KERNELS; i++) kernel_add_artifact(k, plan->file[order[i]], plan->source[order[i]]);
     if (!options.launch) {
-        kernel_add_artifact(k, "host.cpp", arena_printf(&k->arena, "%s%s%s", plan->host[0], plan->host[1], plan->host[2]));
+        const char *host = arena_printf(&k->arena, "%s%s%s", plan->host[0], plan->host[1], plan->host[2]);
+        kernel_add_artifact(k, "host.cpp", host);
         kernel_add_artifact(k, "CMakeLists.txt", plan->cmake);
     }
     kernel_add_artifact(k, options.launch ? arena_printf(&k->arena, "plan_%d.json", options.launch + 1) : "plan.json",

@@ -226,7 +226,8 @@ void tt_settle_schedule(Tt *tt) {
                                           FIX "leave it out",
                                 o->chunk);
     if (o->policy == TW_RECT && tt->updates)
-        tt_refuse(tt, NULL, "policy rect with atomic updates, at which cores take turns" FIX "write strided, or leave it out");
+        tt_refuse(tt, NULL, "policy rect with atomic updates, at which cores take turns"
+                            FIX "write strided, or leave it out");
     if (o->policy == TW_AUTO && tt->updates) o->policy = TW_STRIDED; /* then turns come in the order of tasks */
     if (o->policy == TW_AUTO && !plan->shares) o->policy = TW_CONTIGUOUS;
     plan->turns = tt->updates;

@@ -132,7 +132,8 @@ static const char *odd_rows(Tt *tt, const Op *access, const Type *tile, TtBuffer
 /* The buffer of an access that moves whole pages, all but its name; or why it cannot. */
 static const char *describe(Tt *tt, const Op *access, TtPaging paging, TtBuffer *buffer) {
     Ref tensor = access->operands[0];
-    bool is_load = access->code == OP_TLOAD || access->code == OP_LOAD, is_box = ir_type(tt->k, tensor)->kind == TY_TENSOR;
+    bool is_load = access->code == OP_TLOAD || access->code == OP_LOAD;
+    bool is_box = ir_type(tt->k, tensor)->kind == TY_TENSOR;
     const Type *tile = ir_type(tt->k, is_load ? access->results[0] : op_operand(access, 1));
     int dims[MAX_RANK], indexed = is_box ? tt_indexed_dim(tt, access) : -1;
     const Attr *fill = op_attr(access, AT_FILL);
@@ -259,8 +260,8 @@ static void refuse_read_updates(Tt *tt, const Stores *stores, const Region *regi
         int arg = roots_only(tt->k, tt->arena, op->operands[0]);
         for (size_t i = 0; i < stores->count; i++)
             if (stores->at[i].op->code == OP_TATOMIC && (arg < 0 || arg == stores->at[i].buffer.arg)) {
-                tt_refuse(tt, op, "a load of memory that the kernel updates atomically; what other tasks have added by then "
-                                  "is not known" FIX "load it in another launch");
+                tt_refuse(tt, op, "a load of memory that the kernel updates atomically; what other tasks have added by "
+                                  "then is not known" FIX "load it in another launch");
                 return;
             }
     }
@@ -286,7 +287,10 @@ void tt_plan_plain_stores(Tt *tt) {
         tt->plain_stores[s->buffer.arg] = true;
         note_plain(tt, s->op, why);
     }
-    if (tt->updates) refuse_read_updates(tt, &stores, tt->k->body);
+    if (!tt->updates) return;
+    refuse_read_updates(tt, &stores, tt->k->body);
+    *VEC_PUSH(&tt->plan->notes, tt->arena) = "cores take turns at atomic updates, task by task: while one updates, the "
+                                             "others load and compute, and then wait";
 }
 
 bool tt_is_plain_store(const Tt *tt, const Op *store) {

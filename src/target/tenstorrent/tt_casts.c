@@ -1,11 +1,13 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* tt_casts.c: casts to floats of 8 bits, which compute has no call for.
  *
- * Such numbers lie in pages of bf16, exactly, so a cast is nothing but a rounding of f32, which the SFPU does step by step, each of
+ * Such numbers lie in pages of bf16, exactly, so a cast is nothing but a rounding of f32, which the SFPU does step by
+ * step, each of
  * them a sum, difference or product of f32 that is rounded to nearest even:
  *
  *     held    x within the largest number, which is what the format saturates to
- *     near    held * c - (held * c - held), c = 2^s + 1: Veltkamp's splitting, held to the format's significant bits, to nearest
+ *     near    held * c - (held * c - held), c = 2^s + 1: Veltkamp's splitting, held to the format's significant bits,
+ *             to nearest
  *     ties    where held lies halfway between near and another number of the format, the even one of both: the other is
  *             2 held - near, and what splitting to one bit less keeps is even
  *     small   below the normal range all numbers are as far apart: (held + m) - m
@@ -35,14 +37,15 @@ static Ref rounded(const Rounding *r, Ref x, Elem to) {
     const FloatFormat *format = to == EL_F8E5M2 ? &format_f8e5m2 : &format_f8e4m3;
     double largest = float_widen(format, format->largest);
     int bits = format->mantissa_bits + 1, least = 1 - format->bias;
-    Ref held = two(r, OP_MIN, two(r, OP_MAX, x, number(r, -largest)), number(r, largest));
+    Ref above = number(r, largest), held = two(r, OP_MAX, x, number(r, -largest));
+    held = two(r, OP_MIN, held, above);
     Ref near = split(r, held, bits), other = two(r, OP_ADD, held, two(r, OP_SUB, held, near));
     Ref is_tie = ir_compare(r->b, CMP_EQ, split(r, other, bits), other);
     Ref is_odd = ir_compare(r->b, CMP_NE, split(r, near, bits - 1), near);
     Ref even = ir_ternary(r->b, OP_SELECT, two(r, OP_AND, is_tie, is_odd), other, near);
     Ref middle = number(r, 1.5 * ldexp(1, 23 + least - format->mantissa_bits));
     Ref small = two(r, OP_SUB, two(r, OP_ADD, held, middle), middle);
-    Ref is_small = ir_compare(r->b, CMP_LT, ir_unary(r->b, OP_ABS, held), number(r, ldexp(1, least)));
+    Ref size = ir_unary(r->b, OP_ABS, held), is_small = ir_compare(r->b, CMP_LT, size, number(r, ldexp(1, least)));
     Ref number = ir_ternary(r->b, OP_SELECT, is_small, small, even);
     return ir_ternary(r->b, OP_SELECT, ir_compare(r->b, CMP_EQ, x, x), number, x);
 }

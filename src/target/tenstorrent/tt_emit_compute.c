@@ -302,7 +302,7 @@ static void visit_compute(Role *role, const Op *op) {
             return;
         }
         if (op_has(op->code, TRAIT_PURE) || op->code == OP_GET) return; /* computed where it is needed */
-        if (op->result_count == 1 && tt_is_index(role->tt, op->results[0])) return; /* the reader does, for masks and casts */
+        if (op->result_count == 1 && tt_is_index(role->tt, op->results[0])) return; /* the reader does it */
         if (op->code == OP_TLOAD || op->code == OP_LOAD || op->code == OP_TSTORE || op->code == OP_STORE ||
             op->code == OP_TATOMIC)
             tt_refuse_access(role->tt, op);

@@ -11,6 +11,7 @@
  * must be the same ones (ring_number.h), in the same order. Where they are not, the tile is refused.
  * Since every item of the ring then has one item of the tile's CB, pushes and pops of that CB match
  * whenever those of the ring do, which ring_check.c has proved. */
+#include "ir/build.h"
 #include "pass/ring/ring_number.h"
 #include "target/tenstorrent/tt_emit.h"
 
@@ -81,17 +82,24 @@ static const Op *wait_near(const Op *user) {
     return wait ? wait : first_wait(user->parent, NULL);
 }
 
+/* Of a kernel that loads nothing else. */
+static void add_reader(Tt *tt) {
+    Op *compute = (Op *)tt->role[TENSIX_COMPUTE];
+    Builder b = ir_builder_before(tt->k, compute);
+    Op *role = ir_begin(&b, OP_ROLE);
+    op_set(tt->k, role, (Attr){.id = AT_ROLE, .word = ROLE_LOAD});
+    Builder inside = ir_builder_inside(&b, ir_region(&b, role));
+    ir_yield(&inside, NULL, 0);
+    ir_end(&b, role, NULL);
+    tt->role[TENSIX_READER] = role;
+}
+
 static void add_index_tile(Tt *tt, const Op *user, Ref value) {
     TtIndexTile tile = {.value = value, .cb = -1, .user = user, .wait = wait_near(user)};
     if (map_find_number(&tt->task_tiles, value)) tile.wait = NULL;
     for (size_t i = 0; i < tt->index_tiles.count; i++)
         if (tt->index_tiles.at[i].value == value && tt->index_tiles.at[i].wait == tile.wait) return;
-    if (!tile.wait && !tt->role[TENSIX_READER]) {
-        tt_refuse(tt, user, "a mask, ramp or number of memory in a kernel that loads no tile; on this target the "
-                  "reader "
-                            "makes it, beside the loads");
-        return;
-    }
+    if (!tile.wait && !tt->role[TENSIX_READER]) add_reader(tt);
     tile.acquire = tile.wait ? tt_acquire_of(tt, tile.wait) : NULL;
     if (tile.wait && !tile.acquire) {
         tt_refuse(tt, user,

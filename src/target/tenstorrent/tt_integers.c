@@ -1,14 +1,18 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* tt_integers.c: whole numbers that compute works out of data, as f32.
  *
- * Tiles of integers that follow from indices and memory are made by the reader (tt_index.c). What depends on what compute has
- * computed (the place of a maximum, a count of those above it) must be compute's own, and its units calculate in floats. Where all
- * numbers on the way are known to be within 2^24, f32 holds them exactly, and so do sums, differences, products, choices, minima and
+ * Tiles of integers that follow from indices and memory are made by the reader (tt_index.c). What depends on what
+ * compute has
+ * computed (the place of a maximum, a count of those above it) must be compute's own, and its units calculate in
+ * floats. Where all
+ * numbers on the way are known to be within 2^24, f32 holds them exactly, and so do sums, differences, products,
+ * choices, minima and
  * maxima of them:
  *
  *     %p = select %is_max, %places, 64 : i32[8,64]            %p = select %is_max, (cast %places : f32[8,64]), 64.0
  *     %first = reduce<min, axis=1> %p : i32[8]          ->    %first = reduce<min, axis=1> %p : f32[8]
- *     put %o.first, %first                                    put %o.first, %first          the writer makes integers of them
+ *     put %o.first, %first                                    put %o.first, %first          the writer makes integers
+ *                                                             of them
  *
  * Numbers that may be larger are refused. */
 #include "ir/build.h"
@@ -65,8 +69,14 @@ static bool range_of(const Op *op, const Whole *in, Whole *out) {
         out->low = out->high = a->low * b->low;
         widen(a->low * b->high, out), widen(a->high * b->low, out), widen(a->high * b->high, out);
         return true;
-    case OP_MIN: out->low = a->low < b->low ? a->low : b->low, out->high = a->high < b->high ? a->high : b->high; return true;
-    case OP_MAX: out->low = a->low > b->low ? a->low : b->low, out->high = a->high > b->high ? a->high : b->high; return true;
+    case OP_MIN:
+        out->low = a->low < b->low ? a->low : b->low;
+        out->high = a->high < b->high ? a->high : b->high;
+        return true;
+    case OP_MAX:
+        out->low = a->low > b->low ? a->low : b->low;
+        out->high = a->high > b->high ? a->high : b->high;
+        return true;
     case OP_ABS:
         out->low = a->low > 0 ? a->low : a->high < 0 ? -a->high : 0;
         out->high = -a->low > a->high ? -a->low : a->high;
@@ -158,7 +168,7 @@ static Whole make_whole(Integers *x, Ref value) {
     if (!op) return none("a tile of integers that a loop carries");
     Builder b = ir_builder_behind(k, (Op *)op);
     Whole in[3] = {{0}}, w = {0};
-    if (op->code == OP_GET || op->code == OP_DOT) { /* numbers of 8 bits lie in pages of bf16; products are f32 already */
+    if (op->code == OP_GET || op->code == OP_DOT) { /* 8 bits lie in pages of bf16; products are f32 already */
         if (op->code == OP_GET && !elem_range(type->elem, &w.low, &w.high)) return none("loaded");
         if (op->code == OP_DOT) {
             const Type *a = type_of(x, op->operands[0]);
@@ -210,14 +220,14 @@ static Whole whole_of(Integers *x, Ref value) {
 /* Integers of data that compute has no other way for. */
 static bool is_worked_out(Integers *x, Ref value) {
     const Type *type = type_of(x, value);
-    if (type->kind != TY_TILE || !type->rank || !is_whole(type->elem) || type->elem == EL_I1 || type->pointer) return false;
-    if (tt_is_index(x->tt, value) || !ref_is_value(value)) return false;
+    bool is_integer = type->kind == TY_TILE && type->rank && is_whole(type->elem) && type->elem != EL_I1;
+    if (!is_integer || type->pointer || !ref_is_value(value) || tt_is_index(x->tt, value)) return false;
     const Op *op = ir_value(x->tt->k, value)->op;
     return !op || op->code != OP_GET;
 }
 
 static void refuse(Integers *x, const Op *op, const Whole *w) {
-    tt_refuse(x->tt, op, "integers that are computed from data, %s; compute has them as floats, exact within 2^24"
+    tt_refuse(x->tt, op, "integers that are computed from data, %s, where compute has floats, exact within 2^24"
               FIX "compute them in floats, or use target cpu", w->why);
 }
 
@@ -230,7 +240,8 @@ static void change_region(Integers *x, Region *region) {
         bool is_asked = is_float || op->code == OP_CMP || op->code == OP_PUT, any = false;
         int from = op->code == OP_PUT ? op->operand_count - 1 : 0;
         for (int i = from; is_asked && i < op->operand_count; i++) any |= is_worked_out(x, op->operands[i]);
-        if (is_float && any && tt_same_pages(x->tt, op->results[0]) != op->results[0]) any = false; /* a count, f32 already */
+        bool is_count = is_float && tt_same_pages(x->tt, op->results[0]) != op->results[0]; /* f32 already */
+        any &= !is_count;
         Whole in[2] = {{0}};
         for (int i = from; any && i < op->operand_count; i++) {
             in[i - from] = whole_of(x, op->operands[i]);

@@ -78,7 +78,8 @@ static void add_args(Text *t, const TtPlan *plan) {
                 text_add(t, ", \"%s_%s\"", i ? "column" : "row", share_words[j]);
     }
     if (plan->turns)
-        text_add(t, ", \"turn_place\", \"next_x\", \"next_y\", \"next_turns\", \"first_x\", \"first_y\", \"first_turns\"");
+        text_add(t, ", \"turn_place\", \"next_x\", \"next_y\", \"next_turns\", \"first_x\", \"first_y\", "
+                    "\"first_turns\"");
     text_add(t, "],\n    \"common\": [");
     for (size_t i = 0; i < plan->args.count; i++) {
         const TtArg *arg = &plan->args.at[i];

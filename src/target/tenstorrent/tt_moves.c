@@ -224,9 +224,10 @@ static Ref make(Moves *m, const Op *op) {
 static bool is_under_part(const Tt *tt, const Op *op) {
     TtPart next;
     int uses = ir_count_uses(tt->k, tt->arena)[op->results[0]];
-    for (const Op *user = op->next; user; user = user->next)
-        if (user->code == OP_INSERT && user->operands[0] == op->results[0] && tt_part_pages(tt, user->results[0], &next))
-            uses--;
+    for (const Op *user = op->next; user; user = user->next) {
+        bool is_over = user->code == OP_INSERT && user->operands[0] == op->results[0];
+        uses -= is_over && tt_part_pages(tt, user->results[0], &next);
+    }
     return uses == 0;
 }
 
@@ -237,7 +238,8 @@ static void move_region(Tt *tt, Region *region, Map *made_before, Op *first) {
         if (op->result_count != 1 || op->region_count || tt_is_index(tt, op->results[0])) continue;
         TtPart part;
         if (tt_part_pages(tt, op->results[0], &part)) {
-            if (op->code == OP_INSERT && !is_under_part(tt, op)) map_put_number(&tt->kept, tt->arena, op->results[0], tt);
+            bool is_last = op->code == OP_INSERT && !is_under_part(tt, op);
+            if (is_last) map_put_number(&tt->kept, tt->arena, op->results[0], tt);
             continue;
         }
         Moves m = {.tt = tt, .b = ir_builder_before(tt->k, op), .made = made_before, .first = first};

@@ -1,13 +1,17 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* tt_parts.c: parts of tiles that are whole pages.
  *
- * A slice or insert whose box begins at a page and ends with one moves no element within a page: it only says which pages. A slice
- * is read from the pages that it is (tt_graph.c), an insert packs its part where it belongs (tt_section.c). Other boxes are moved by
+ * A slice or insert whose box begins at a page and ends with one moves no element within a page: it only says which
+ * pages. A slice
+ * is read from the pages that it is (tt_graph.c), an insert packs its part where it belongs (tt_section.c). Other
+ * boxes are moved by
  * products (tt_moves.c).
  *
- *     slice of insert     the box inside the part: slice of the part; beside it: slice of what is under it; around it: the part
+ *     slice of insert     the box inside the part: slice of the part; beside it: slice of what is under it; around it:
+ *                         the part
  *                         inserted into a slice. So tiles that are only put together and taken apart are never whole
- *     insert over all     what lies under parts that cover it is undefined, and so are tiles that a loop carries for them alone */
+ *     insert over all     what lies under parts that cover it is undefined, and so are tiles that a loop carries for
+ *                         them alone */
 #include "ir/build.h"
 #include "pass/fold/fold.h"
 #include "target/tenstorrent/tt_emit.h"
@@ -21,10 +25,11 @@ static const Type *part_type(const Tt *tt, const Op *op) {
 static bool box_of(const Tt *tt, const Op *op, int64_t at[MAX_RANK]) {
     RefList offsets = op_list(op, 0);
     const Type *whole = ir_type(tt->k, op->operands[0]), *part = part_type(tt, op);
-    if (whole->kind != TY_TILE || part->kind != TY_TILE || whole->rank != part->rank || offsets.count != whole->rank) return false;
-    for (int d = 0; d < offsets.count; d++)
-        if (!ir_const_int(tt->k, offsets.at[d], &at[d]) || at[d] < 0 || at[d] + part->extent[d] > whole->extent[d]) return false;
-    return true;
+    bool all = whole->kind == TY_TILE && part->kind == TY_TILE && whole->rank == part->rank;
+    all &= offsets.count == whole->rank;
+    for (int d = 0; d < offsets.count && all; d++)
+        all = ir_const_int(tt->k, offsets.at[d], &at[d]) && at[d] >= 0 && at[d] + part->extent[d] <= whole->extent[d];
+    return all;
 }
 
 bool tt_part_pages(const Tt *tt, Ref value, TtPart *out) {
@@ -34,14 +39,17 @@ bool tt_part_pages(const Tt *tt, Ref value, TtPart *out) {
     const Type *whole = ir_type(tt->k, op->operands[0]), *part = part_type(tt, op);
     int rank = whole->rank;
     if (rank < 2) return false;
-    for (int d = rank - 2; d < rank; d++)
-        if (at[d] % PAGE_SIDE || (part->extent[d] % PAGE_SIDE && at[d] + part->extent[d] != whole->extent[d])) return false;
+    for (int d = rank - 2; d < rank; d++) {
+        bool ends = part->extent[d] % PAGE_SIDE == 0 || at[d] + part->extent[d] == whole->extent[d];
+        if (at[d] % PAGE_SIDE || !ends) return false;
+    }
     int64_t stack = 0;
     for (int d = 0; d < rank - 2; d++) {
         if (part->extent[d] != 1) return false;
         stack = stack * whole->extent[d] + at[d];
     }
-    *out = (TtPart){.op = op, .whole = op->operands[0], .part = op->code == OP_SLICE ? op->results[0] : op_operand(op, 1)};
+    *out = (TtPart){.op = op, .whole = op->operands[0]};
+    out->part = op->code == OP_SLICE ? op->results[0] : op_operand(op, 1);
     tt_page_grid(whole, PAGE_TILE, &out->rows, &out->columns);
     out->row = stack * ((whole->extent[rank - 2] + PAGE_SIDE - 1) / PAGE_SIDE) + at[rank - 2] / PAGE_SIDE;
     out->column = at[rank - 1] / PAGE_SIDE;
@@ -137,7 +145,8 @@ static void change_region(Parts *p, Region *region) {
         TtPart part;
         while (tt_part_pages(p->tt, first->operands[0], &part) && part.op->code == OP_INSERT) first = (Op *)part.op;
         const Op *under = ref_is_value(first->operands[0]) ? ir_value(k, first->operands[0])->op : NULL;
-        if ((under && under->code == OP_UNDEF) || (first != op && ir_count_uses(k, p->tt->arena)[first->results[0]] != 1)) continue;
+        bool is_shared = first != op && ir_count_uses(k, p->tt->arena)[first->results[0]] != 1;
+        if (is_shared || (under && under->code == OP_UNDEF)) continue;
         Builder b = ir_builder_before(k, first);
         Op *made = ir_begin(&b, OP_UNDEF);
         first->operands[0] = ir_end(&b, made, ir_type(k, op->results[0]));

@@ -96,16 +96,18 @@ static void refuse_around(Tt *tt, const Op *op) {
 /* By its own name, whatever else the kernel does: what no arrangement of roles would make possible. */
 static void refuse_at_once(Tt *tt, const Op *op) {
     if (op->code == OP_BITCAST && ir_type(tt->k, op->results[0])->pointer) {
-        tt_refuse(tt, op, "an address that is made of a number; arrays are pages in the chip's memory, and only arguments say "
-                          "which" FIX "pass the array as an argument, or use target cpu");
+        tt_refuse(tt, op, "an address that is made of a number; arrays are pages in the chip's memory, and only "
+                          "arguments say which" FIX "pass the array as an argument, or use target cpu");
         return;
     }
     if (op->code != OP_ATOMIC && op->code != OP_ATOMIC_CAS) return;
     bool is_asked = op->code == OP_ATOMIC_CAS || ir_count_uses(tt->k, tt->arena)[op->results[0]];
-    tt_refuse(tt, op, is_asked ? "the old value of an atomic update; cores take turns at memory, and only their writers see it"
-                                 FIX "leave the old value alone, or use target cpu"
-                               : "an atomic update of single elements, whose places follow no boxes of a tensor"
-                                 FIX "update a tile whose rows or columns are chosen by a vector, or use target cpu");
+    if (is_asked)
+        tt_refuse(tt, op, "the old value of an atomic update; cores take turns at memory, and only their writers see it"
+                  FIX "leave the old value alone, or use target cpu");
+    else
+        tt_refuse(tt, op, "an atomic update of single elements, whose places follow no boxes of a tensor"
+                  FIX "update a tile whose rows or columns are chosen by a vector, or use target cpu");
 }
 
 void tt_plan_roles(Tt *tt) {
@@ -357,8 +359,8 @@ static bool takes_turns(const Tt *tt, Ref a, Ref b) {
     const Region *compute = tt->role[TENSIX_COMPUTE]->regions[0], *store = tt->role[TENSIX_WRITER]->regions[0];
     const Op *commit = only_hand(compute, OP_COMMIT, a), *acquire = only_hand(compute, OP_ACQUIRE, b);
     const Op *release = only_hand(store, OP_RELEASE, a), *wait = only_hand(store, OP_WAIT, b);
-    bool all = commit && acquire && release && wait && only_hand(compute, OP_ACQUIRE, a) && only_hand(store, OP_WAIT, a) &&
-               only_hand(compute, OP_COMMIT, b) && only_hand(store, OP_RELEASE, b);
+    bool all = commit && acquire && release && wait && only_hand(compute, OP_ACQUIRE, a) &&
+               only_hand(store, OP_WAIT, a) && only_hand(compute, OP_COMMIT, b) && only_hand(store, OP_RELEASE, b);
     return all && commit->parent == acquire->parent && release->parent == wait->parent && is_behind(commit, acquire) &&
            is_behind(release, wait);
 }

@@ -523,6 +523,9 @@ static void build_tasks(Role *role) {
         is_read |= role->needed[tasks->regions[0]->args[i]];
         if (is_read && (i || tt->plan->options.order > TW_ROW_MAJOR)) role_need(role, tasks->operands[i]);
     }
+    int count = tasks->operand_count; /* orders are those of the last two indices, whether these are read or not */
+    for (int i = count - 2; is_read && tt->plan->options.order > TW_ROW_MAJOR && i < count; i++)
+        role_need(role, tasks->operands[i]);
     role_region(role, tt->k->body);
     if (role->before) role->before(role);
     if (tt->plan->ordered && is_read) { /* tilewright_launch.h */

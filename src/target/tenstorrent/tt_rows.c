@@ -81,7 +81,8 @@ TtFetched tt_fetch_indices(Role *role, const Op *load) {
     each_fetched(role, &fetched, CB_PUSH);
     each_fetched(role, &fetched, CB_WAIT);
     for (size_t i = 0; i < loads.count; i++) {
-        const char *at = cs_fresh(&role->p, arena_printf(tt->arena, "%s_at", tt->plan->cbs.at[fetched.at[i].cb].name + 3));
+        const char *cb = tt->plan->cbs.at[fetched.at[i].cb].name + 3; /* without cb_ */
+        const char *at = cs_fresh(&role->p, arena_printf(tt->arena, "%s_at", cb));
         role_step(role, (TtStep){.kind = STEP_POINTER,
                                  .hand = CB_WAIT,
                                  .cb = fetched.at[i].cb,

@@ -214,13 +214,14 @@ static void add_pages(Section *s, int root) {
     add_dst(role, DST_WAIT);
     role_step(role, (TtStep){.kind = STEP_SETUP, .format = {-1, -1, s->root->cb}});
     const Root *to = s->root;
+    int64_t first = to->row * to->columns + to->column; /* of a part */
     bool in_order = !to->adds_if && !to->columns && (s->across == s->grid_columns || s->down == 1);
     for (int page = 0; page < s->down * s->across; page++)
         role_step(role, (TtStep){.kind = STEP_PACK,
                                  .slot = slot_of(s, result, page),
                                  .cb = s->root->cb,
                                  .page = in_order      ? NULL
-                                         : to->columns ? page_text_from(s, page, to->columns, to->row * to->columns + to->column)
+                                         : to->columns ? page_text_from(s, page, to->columns, first)
                                                        : page_text(s, page, s->grid_columns, 1, (Term){0})});
     /* The packer's mask goes, so the next reduction needs its init again. */
     if (s->reduces || c->reduces) role_step(role, (TtStep){.kind = STEP_REDUCE_END});
@@ -290,7 +291,8 @@ void section_root(Compute *c, const Root *root) {
     Section s;
     TtPart part;
     Ref whole = tt_same_pages(c->role.tt, root->value);
-    if (ref_is_value(whole) && c->home[whole] < 0 && tt_part_pages(c->role.tt, whole, &part) && part.op->code == OP_INSERT) {
+    bool has_home = !ref_is_value(whole) || c->home[whole] >= 0;
+    if (!has_home && tt_part_pages(c->role.tt, whole, &part) && part.op->code == OP_INSERT) {
         bool is_plain = !root->adds_if && !root->to_dst && !c->in_dst && !root->columns;
         if (is_plain) {
             assemble(c, root, &part);
