@@ -165,10 +165,10 @@ static void shard_word(Lower *l, Text *out, Val key, Val value, Range range) {
     const char *text = value.kind == VAL_STR ? value.text : NULL;
     int n;
     const Val *parts = elements(value, &n);
-    int64_t rows_, columns;
-    if (!words && n == 2 && number_of(parts[0], &attr_info[AT_TT_CORES], &rows_) &&
-        number_of(parts[1], &attr_info[AT_TT_CORES], &columns))
-        text = arena_printf(l->arena, "%lldx%lld", (long long)rows_, (long long)columns);
+    int64_t columns, rows_; /* as those of core_grid */
+    if (!words && n == 2 && number_of(parts[0], &attr_info[AT_TT_CORES], &columns) &&
+        number_of(parts[1], &attr_info[AT_TT_CORES], &rows_))
+        text = arena_printf(l->arena, "%lldx%lld", (long long)columns, (long long)rows_);
     else if (!words)
         text = NULL;
     if (!text || (words && !is_listed(words, text))) {

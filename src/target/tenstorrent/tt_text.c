@@ -8,6 +8,9 @@ static const char *cb_of(Role *role, int cb) { return role_cb(role, cb); }
 static uint32_t page_bytes(const Role *role, int buffer) {
     return tt_page_bytes(&role->tt->plan->buffers.at[buffer]);
 }
+static bool is_sharded(const Role *role, int buffer) {
+    return role->tt->plan->buffers.at[buffer].shards.cut != TW_WHOLE;
+}
 static const char *word_of(uint32_t bytes) { return bytes == PAGE_ELEMENTS * 4 ? "u32" : "u16"; }
 
 /* ------------------------------------------------------------------------------------------- what is set up */
@@ -162,8 +165,9 @@ static void put_step(Role *role, const TtStep *step) {
     case STEP_READ_ROWS: put_rows(role, step); return;
     case STEP_WRITE:
         cs_line(p, "const u32 page = %s;", step->page);
-        cs_line(p, "if (page != TW_OUTSIDE) noc_async_write_page(page, %s, %s);", role_accessor(role, step->buffer),
-                step->text);
+        cs_line(p, "if (page != TW_OUTSIDE) %s(page, %s, %s);",
+                is_sharded(role, step->buffer) ? "tw_write_page" : "noc_async_write_page",
+                role_accessor(role, step->buffer), step->text);
         return;
     case STEP_BARRIER: cs_line(p, "noc_async_%s_barrier();", step->hand == CB_RESERVE ? "read" : "write"); return;
     case STEP_MAKE_PAGE:

@@ -27,10 +27,40 @@ template <typename Word> static inline u32 tw_fill_page(u32 cb, u32 bits) {
     for (i32 i = 0; i < 1024; ++i) to[i] = (Word)bits;
     return l1;
 }
+/* A tensor in shards: its pages lie in the L1 of cores, whose NoC coordinates are among the common arguments: those of the first
+ * column of cores and of the first row from these words on. Shard after shard goes to core after core, `Run` of them in a line;
+ * `Across`: shards beside each other. */
+template <u32 Bytes, u32 Across, u32 Run, bool Down, u32 XWord, u32 YWord> struct TwSharded {
+    u32 base, columns, shard_rows, shard_columns; /* in pages */
+    u64 get_noc_addr(u32 page, u32 offset = 0) const {
+        const u32 row = page / columns, column = page % columns;
+        const u32 shard = row / shard_rows * Across + column / shard_columns;
+        const u32 inside = row % shard_rows * shard_columns + column % shard_columns;
+        const u32 x = Down ? shard / Run : shard % Run, y = Down ? shard % Run : shard / Run;
+        return ::get_noc_addr(get_common_arg_val<u32>(XWord + x), get_common_arg_val<u32>(YWord + y), base + inside * Bytes + offset);
+    }
+};
+template <typename Pages> static inline u64 tw_page_address(u32 page, const Pages &pages, u32 offset) {
+    return get_noc_addr(page, pages, offset);
+}
+template <u32 Bytes, u32 Across, u32 Run, bool Down, u32 X, u32 Y>
+static inline u64 tw_page_address(u32 page, const TwSharded<Bytes, Across, Run, Down, X, Y> &pages, u32 offset) {
+    return pages.get_noc_addr(page, offset);
+}
+template <typename Pages> static inline void tw_begin_page(u32 page, const Pages &pages, u32 to) { noc_async_read_page(page, pages, to); }
+template <u32 Bytes, u32 Across, u32 Run, bool Down, u32 X, u32 Y>
+static inline void tw_begin_page(u32 page, const TwSharded<Bytes, Across, Run, Down, X, Y> &pages, u32 to) {
+    noc_async_read(pages.get_noc_addr(page), to, Bytes);
+}
+template <u32 Bytes, u32 Across, u32 Run, bool Down, u32 X, u32 Y>
+static inline void tw_write_page(u32 page, const TwSharded<Bytes, Across, Run, Down, X, Y> &pages, u32 from) {
+    noc_async_write(from, pages.get_noc_addr(page), Bytes);
+}
+
 /* Begins to read a page; outside the tensor it is the one of fill. */
 template <typename Pages> static inline void tw_read_page(u32 page, const Pages &pages, u32 fill, u32 to, u32 bytes) {
     if (page != TW_OUTSIDE)
-        noc_async_read_page(page, pages, to);
+        tw_begin_page(page, pages, to);
     else
         noc_async_read(get_noc_addr(fill), to, bytes);
 }
@@ -54,7 +84,7 @@ static inline void tw_read_rows(u32 to, const Pages &pages, u32 fill, Index inde
         const u32 page = page_of(inside ? (u32)(at / 32) : TW_OUTSIDE), row = inside ? (u32)(at % 32) : 0;
         for (u32 c = 0; c < 32; c += 16) {
             const u32 place = tw_place(row, c) * sizeof(Word);
-            noc_async_read(page == TW_OUTSIDE ? get_noc_addr(fill + place) : get_noc_addr(page, pages, place),
+            noc_async_read(page == TW_OUTSIDE ? get_noc_addr(fill + place) : tw_page_address(page, pages, place),
                            to + tw_place(r, c) * sizeof(Word), 16 * sizeof(Word));
         }
     }
