@@ -173,10 +173,10 @@ $ cat > gemm.sh <<'END'
 > END
 $ sh gemm.sh
 DRAM: 16777216 bytes read, 8388608 written; between cores 117454848, of them multicast 16779264 bytes sent once
-cycles, estimated: 311120; the busiest math unit needs 272896, DRAM 87381: 1.14 times the larger
-cb_in_A_shared   16 of 32 pages; waits at most 5372 cycles for pages, 78976 for space
+cycles, estimated: 308133; the busiest math unit needs 272896, DRAM 87381: 1.13 times the larger
+cb_in_A_shared   16 of 32 pages; waits at most 4157 cycles for pages, 150420 for space
 cb_in_B_shared   16 of 32 pages; waits at most 0 cycles for pages, 0 for space
-cb_out           64 of 128 pages; waits at most 281588 cycles for pages, 0 for space
+cb_out           64 of 128 pages; waits at most 280373 cycles for pages, 0 for space
 cb_zeros         0 of 1 pages; waits at most 0 cycles for pages, 0 for space
 cb_sum_C_local   64 of 64 pages; waits at most 704 cycles for pages, 0 for space
 cycles/tiles of each core:

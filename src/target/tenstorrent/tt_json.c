@@ -73,7 +73,8 @@ static void add_buffers(Text *t, const TtPlan *plan) {
 }
 
 static const char *const share_words[TW_SHARE_WORDS] = {"role",      "x0",     "y0",     "x1",   "y1",
-                                                        "receivers", "from_x", "from_y", "place"};
+                                                        "receivers", "from_x", "from_y", "place", "far_x0",
+                                                        "far_y0", "far_x1", "far_y1", "far_receivers"};
 
 static void add_args(Text *t, const TtPlan *plan) {
     static const char *const kinds[] = {"scalar", "extent", "stride", "grid", "address", "pages", "shard", "noc"};

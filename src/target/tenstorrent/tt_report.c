@@ -60,7 +60,7 @@ static void add_mapping(Text *t, const TtPlan *plan, const TwMapping *map, Arena
     for (size_t i = 0; i < plan->cbs.count && map->shares; i++) {
         const TtCb *cb = &plan->cbs.at[i];
         if (cb->share != SHARE_NONE)
-            text_add(t, "%s: read by the first core of each %s, sent to the others\n", cb->name,
+            text_add(t, "%s: read by one core of each %s, sent to the others\n", cb->name,
                      cb->share == SHARE_ROW ? "row" : "column");
     }
 }

@@ -189,9 +189,15 @@ static void put_step(Role *role, const TtStep *step) {
                 cb_of(role, step->cb2), cb->item_pages * cb->desc.page_bytes);
         return;
     }
+    case STEP_ASK:
+    case STEP_SHOW:
+    case STEP_TAKE:
+        cs_line(p, "tw_share_%s(%s);", step->kind == STEP_ASK ? "ask" : step->kind == STEP_SHOW ? "show" : "take",
+                role_share(role, role->tt->plan->cbs.at[step->cb].share));
+        return;
     case STEP_SHARE: {
         const TtCb *cb = &role->tt->plan->cbs.at[step->cb];
-        cs_line(p, "tw_share(%s, get_write_ptr(%s), %u);", role_share(role, cb->share), cb_of(role, step->cb),
+        cs_line(p, "tw_share_send(%s, get_write_ptr(%s), %u);", role_share(role, cb->share), cb_of(role, step->cb),
                 cb->item_pages * cb->desc.page_bytes);
         return;
     }

@@ -163,35 +163,48 @@ template <typename T> static inline void tw_tell(u32 l1, T x) {
     to[1] = (u32)(bits >> 32);
 }
 
-/* A row or column of cores that all need the same pages, at the same place of their L1: the first one sends, the others receive. */
+/* A row or column of cores that all need the same pages, at the same place of their L1: one sends, the others receive. */
 struct TwShare {
-    u32 role, x0, y0, x1, y1, receivers, from_x, from_y; /* role: 0 alone, 1 sends, 2 receives; receivers' rectangle; sender */
+    u32 role, x0, y0, x1, y1, receivers, from_x, from_y; /* role: 0 alone, 1 sends, 2 receives; a rectangle of receivers; sender */
+    u32 far_x0, far_y0, far_x1, far_y1, far_receivers;   /* those behind a gap of the NoC */
     u32 ready, valid;                                    /* semaphores: how many may be sent to; what was sent has come */
 };
 static inline TwShare tw_share_of(u32 arg, u32 semaphore) {
-    return {get_arg_val<u32>(arg),     get_arg_val<u32>(arg + 1), get_arg_val<u32>(arg + 2), get_arg_val<u32>(arg + 3),
-            get_arg_val<u32>(arg + 4), get_arg_val<u32>(arg + 5), get_arg_val<u32>(arg + 6), get_arg_val<u32>(arg + 7),
-            (u32)get_semaphore(semaphore), (u32)get_semaphore(semaphore + 1)};
+    return {get_arg_val<u32>(arg),      get_arg_val<u32>(arg + 1),  get_arg_val<u32>(arg + 2),  get_arg_val<u32>(arg + 3),
+            get_arg_val<u32>(arg + 4),  get_arg_val<u32>(arg + 5),  get_arg_val<u32>(arg + 6),  get_arg_val<u32>(arg + 7),
+            get_arg_val<u32>(arg + 9),  get_arg_val<u32>(arg + 10), get_arg_val<u32>(arg + 11), get_arg_val<u32>(arg + 12),
+            get_arg_val<u32>(arg + 13), (u32)get_semaphore(semaphore), (u32)get_semaphore(semaphore + 1)};
 }
 static inline bool tw_reads(const TwShare &s) { return s.role != 2; }
-/* Pages that are there at one core, and reserved at all, are there at all. */
-static inline void tw_share(const TwShare &s, u32 l1, u32 bytes) {
-    volatile tt_l1_ptr u32 *ready = reinterpret_cast<volatile tt_l1_ptr u32 *>((uintptr_t)s.ready);
-    volatile tt_l1_ptr u32 *valid = reinterpret_cast<volatile tt_l1_ptr u32 *>((uintptr_t)s.valid);
-    if (s.role == 1) {
-        noc_semaphore_wait(ready, s.receivers);
-        noc_semaphore_set(ready, 0);
-        noc_async_write_multicast(l1, get_noc_multicast_addr(s.x0, s.y0, s.x1, s.y1, l1), bytes, s.receivers);
-        noc_async_writes_flushed(); /* the flag must not overtake the pages */
-        noc_semaphore_set(valid, 1);
-        noc_semaphore_set_multicast(s.valid, get_noc_multicast_addr(s.x0, s.y0, s.x1, s.y1, s.valid), s.receivers);
-        noc_async_write_barrier();
-    } else if (s.role == 2) {
-        noc_semaphore_set(valid, 0);
-        noc_semaphore_inc(get_noc_addr(s.from_x, s.from_y, s.ready), 1);
-        noc_semaphore_wait(valid, 1);
-        noc_async_atomic_barrier();
-    }
+/* Pages that are there at one core come to all: who receives has reserved them, and asks; the sender sends all that is asked for
+ * at once, and shows it; who receives takes it. */
+static inline volatile tt_l1_ptr u32 *tw_word_at(u32 l1) { return reinterpret_cast<volatile tt_l1_ptr u32 *>((uintptr_t)l1); }
+static inline void tw_share_ask(const TwShare &s) {
+    if (s.role != 2) return;
+    noc_semaphore_set(tw_word_at(s.valid), 0);
+    noc_semaphore_inc(get_noc_addr(s.from_x, s.from_y, s.ready), 1);
+}
+static inline void tw_share_send(const TwShare &s, u32 l1, u32 bytes) {
+    if (s.role != 1) return;
+    noc_semaphore_wait(tw_word_at(s.ready), s.receivers);
+    noc_async_write_multicast(l1, get_noc_multicast_addr(s.x0, s.y0, s.x1, s.y1, l1), bytes, s.receivers - s.far_receivers);
+    if (s.far_receivers)
+        noc_async_write_multicast(l1, get_noc_multicast_addr(s.far_x0, s.far_y0, s.far_x1, s.far_y1, l1), bytes, s.far_receivers);
+}
+static inline void tw_share_show(const TwShare &s) {
+    if (s.role != 1) return;
+    noc_semaphore_set(tw_word_at(s.ready), 0);
+    noc_async_writes_flushed(); /* the flag must not overtake the pages */
+    noc_semaphore_set(tw_word_at(s.valid), 1);
+    noc_semaphore_set_multicast(s.valid, get_noc_multicast_addr(s.x0, s.y0, s.x1, s.y1, s.valid), s.receivers - s.far_receivers);
+    if (s.far_receivers)
+        noc_semaphore_set_multicast(s.valid, get_noc_multicast_addr(s.far_x0, s.far_y0, s.far_x1, s.far_y1, s.valid), s.far_receivers);
+    noc_async_write_barrier();
+}
+static inline void tw_share_take(const TwShare &s) {
+    if (s.role != 2) return;
+    noc_semaphore_wait(tw_word_at(s.valid), 1);
+    noc_async_atomic_barrier();
 }
 
 /* The scaler of a sum or maximum: 1.0 in the first row of each face. */

@@ -16,7 +16,8 @@
  *
  * and the order says which task a position is: of the whole grid, in a rectangle of the core's own block. Where loads
  * are shared the
- * blocks of a rectangle are equal, and the first core of a row or column sends to the others. */
+ * blocks of a rectangle are equal, and one core of a row or column sends to the others: the first one, but for the last row and
+ * the first column, where the last one does. */
 #ifndef TILEWRIGHT_LAUNCH_H
 #define TILEWRIGHT_LAUNCH_H
 #include <stdbool.h>
@@ -281,9 +282,10 @@ typedef enum TwOrder { TW_ORDER_AUTO, TW_ROW_MAJOR, TW_COLUMN_MAJOR, TW_Z_ORDER,
 typedef enum TwPolicy { TW_AUTO, TW_CONTIGUOUS, TW_STRIDED, TW_RECT, TW_BLOCK_LINEAR } TwPolicy;
 enum {
     TW_TASK_WORDS = 6,
-    TW_SHARE_WORDS = 9,
+    TW_SHARE_WORDS = 14,
     TW_SHARE_RECEIVERS = 5, /* among them */
     TW_SHARE_PLACE = 8,
+    TW_SHARE_FAR = 9,
     TW_CORE_WORDS = TW_TASK_WORDS + 2 * TW_SHARE_WORDS,
     TW_SEMAPHORES = 4,
     TW_SHARE_ALONE = 0,
@@ -329,25 +331,37 @@ static inline void tw_choose_rectangle(const TwGrid *g, uint64_t rows, uint64_t 
         }
 }
 
-/* The group's words for a core at `at` of `from` .. `to` in a line: the first one sends to those behind it. */
-static inline void tw_set_share(const TwGrid *g, uint32_t *words, TwPoint at, TwPoint from, TwPoint to) {
-    const uint32_t receivers = to.x - from.x + to.y - from.y;
-    const bool along_x = to.x > from.x, sends = at.x == from.x && at.y == from.y;
-    const TwPoint next = {from.x + (along_x ? 1 : 0), from.y + (along_x ? 0 : 1)};
-    memset(words, 0, TW_SHARE_WORDS * sizeof *words);
-    if (!receivers) return;
-    const TwPoint sender = g->noc(g->device, from), first = g->noc(g->device, next), last = g->noc(g->device, to);
-    words[0] = sends ? TW_SHARE_SENDS : TW_SHARE_RECEIVES;
-    words[1] = first.x, words[2] = first.y, words[3] = last.x, words[4] = last.y;
-    words[TW_SHARE_RECEIVERS] = receivers;
-    words[6] = sender.x, words[7] = sender.y;
-    words[TW_SHARE_PLACE] = at.x - from.x + at.y - from.y;
-}
-
 /* A multicast goes to neighbours on the NoC: columns x and x + 1. Blackhole's have a gap. */
 static inline bool tw_are_neighbours(const TwGrid *g, uint32_t x) {
     const TwPoint here = {x, g->first.y}, next = {x + 1, g->first.y};
     return g->noc(g->device, next).x == g->noc(g->device, here).x + 1;
+}
+
+/* The group's words for a core at `at` of `from` .. `to` in a line: the first one, or the last one, sends to the others. They
+ * make one rectangle on the NoC, or two where it has a gap. */
+static inline void tw_set_share(const TwGrid *g, uint32_t *words, TwPoint at, TwPoint from, TwPoint to, bool last_sends) {
+    const bool along_x = to.x > from.x;
+    const uint32_t receivers = to.x - from.x + to.y - from.y, place = last_sends ? receivers : 0;
+    const TwPoint sender = g->noc(g->device, last_sends ? to : from);
+    memset(words, 0, TW_SHARE_WORDS * sizeof *words);
+    if (!receivers) return;
+    words[0] = at.x - from.x + at.y - from.y == place ? TW_SHARE_SENDS : TW_SHARE_RECEIVES;
+    words[TW_SHARE_RECEIVERS] = receivers;
+    words[6] = sender.x, words[7] = sender.y;
+    words[TW_SHARE_PLACE] = at.x - from.x + at.y - from.y;
+    uint32_t *rectangle = NULL;
+    for (uint32_t i = 0; i <= receivers; i++) {
+        const TwPoint core = {from.x + (along_x ? i : 0), from.y + (along_x ? 0 : i)};
+        if (i == place) continue;
+        const bool is_next = rectangle && (!along_x || tw_are_neighbours(g, core.x - 1));
+        const TwPoint noc = g->noc(g->device, core);
+        if (!is_next) {
+            rectangle = rectangle ? words + TW_SHARE_FAR : words + 1;
+            rectangle[0] = noc.x, rectangle[1] = noc.y;
+        }
+        rectangle[2] = noc.x, rectangle[3] = noc.y;
+        if (rectangle == words + TW_SHARE_FAR) words[TW_SHARE_FAR + 4]++;
+    }
 }
 
 /* Part `i` of `count` of `all`: the first ones have one more. */
@@ -380,12 +394,10 @@ static inline void tw_map_rectangle(const TwGrid *g, TwMapping *m, TwPoint first
         m->cores[i] = at;
         tw_set_block(words, row, column, height, width, rows, columns, planes);
         if (!m->shares) continue;
-        uint32_t from = at.x, to = at.x;
-        while (from > first.x && tw_are_neighbours(g, from - 1)) from--;
-        while (to < last_x && tw_are_neighbours(g, to)) to++;
-        const TwPoint left = {from, at.y}, right = {to, at.y}, top = {at.x, first.y}, bottom = {at.x, last_y};
-        tw_set_share(g, words + TW_TASK_WORDS, at, left, right);
-        tw_set_share(g, words + TW_TASK_WORDS + TW_SHARE_WORDS, at, top, bottom);
+        const TwPoint left = {first.x, at.y}, right = {last_x, at.y}, top = {at.x, first.y}, bottom = {at.x, last_y};
+        const bool is_wide = m->columns > 1 && m->rows > 1; /* no core sends twice */
+        tw_set_share(g, words + TW_TASK_WORDS, at, left, right, is_wide && at.y == last_y);
+        tw_set_share(g, words + TW_TASK_WORDS + TW_SHARE_WORDS, at, top, bottom, is_wide && at.x == first.x);
     }
 }
 
