@@ -9,8 +9,14 @@
  *  -> %tm4 = cdiv %tm, 4 .. tasks %m, %n in %tm4, %tn4 { %m4 = mul %m, 4 ; %r = mul %m4, 64 .. : bf16[256,64] ..
  *
  * That works along an index which does nothing but choose boxes that lie side by side, one axis of each tile made of
- * them: element by element, products along other axes, rows and columns that are spread, and sums across. It pays where
- * something is loaded that does not depend on the index. What is stored ends behind the last task's block, so a last
+ * them: element by element, products along other axes, rows and columns that are spread, and sums across, and numbers
+ * of the axis itself, as masks are made of. It pays where something is loaded that does not depend on the index.
+ *
+ * A loop may have more trips for later tasks, as in causal attention; then all make those of the last one, and rows
+ * whose own task has no more trips keep what they carry:
+ *
+ *     for %k = 0, %end .. { .. yield %next }
+ *  -> for %k = 0, %end_of_last .. { .. %on = cmp<lt> %k, %end_of_row .. %kept = select %on, %next, %old ; yield %kept } What is stored ends behind the last task's block, so a last
  * group that is not full stores no more than was asked for.
  *
  * How many: option join, or as many as a core would do in a launch of as many tasks as are known here (join_choose).
@@ -27,6 +33,7 @@ typedef struct Along { /* one of the two indices */
     bool *follows; /* by Ref: scalars that are made of the index */
     signed char *axis, fields[MAX_RINGS][MAX_RING_FIELDS]; /* that gets longer, from 1 on; 0: none. By Ref; by ring */
     bool possible, reuses; /* something is loaded that is the same for its tasks */
+    bool uneven;           /* some loop's end is not */
     int64_t full;          /* the count, where it is known */
     Map bounded; /* tensor and dimension -> the tensor that ends behind the last task */
 } Along;
@@ -85,7 +92,66 @@ static bool step_of(const Join *x, Ref ref, int64_t *step) {
     }
 }
 
+/* Does it never fall from one task to the next? */
+static bool never_falls(const Join *x, Ref ref) {
+    int64_t number;
+    if (!follows(x, ref) || ref == x->at->index) return true;
+    const Op *op = ir_value(x->k, ref)->op;
+    if (!op || !elem_is_int(type_of(x, ref)->elem)) return false;
+    bool by_number = op->operand_count == 2 && ir_const_int(x->k, op->operands[1], &number);
+    switch (op->code) {
+    case OP_CAST: return elem_is_int(type_of(x, op->operands[0])->elem) && never_falls(x, op->operands[0]);
+    case OP_SUB: return !follows(x, op->operands[1]) && never_falls(x, op->operands[0]);
+    case OP_MUL: return by_number && number >= 0 && never_falls(x, op->operands[0]);
+    case OP_DIV:
+    case OP_FLOORDIV:
+    case OP_CDIV: return by_number && number > 0 && never_falls(x, op->operands[0]);
+    case OP_ADD:
+    case OP_MIN:
+    case OP_MAX: return never_falls(x, op->operands[0]) && never_falls(x, op->operands[1]);
+    default: return false;
+    }
+}
+
+static bool has_op(const Region *region, Opcode code) {
+    for (const Op *op = region->first; op; op = op->next) {
+        if (op->code == code) return true;
+        for (int i = 0; i < op->region_count; i++)
+            if (has_op(op->regions[i], code)) return true;
+    }
+    return false;
+}
+
+/* A loop whose end alone follows the index: what it carries can be kept by rows, and it hands nothing on. */
+static bool is_uneven(const Join *x, const Op *op) {
+    return op->code == OP_FOR && follows(x, op->operands[1]) && !follows(x, op->operands[0]) &&
+           !follows(x, op->operands[2]) && role_around(op);
+}
+
+static bool uneven_is_possible(Join *x, const Op *loop) {
+    bool computes = role_name(role_around(loop)) == ROLE_COMPUTE;
+    if (!never_falls(x, loop->operands[1]) || has_op(loop->regions[0], OP_TSTORE)) return false;
+    if (computes && has_op(loop->regions[0], OP_PUT)) return false;
+    for (int i = 0; i < loop->result_count; i++)
+        if (!computes || !axis_of(x, loop->results[i]) || type_of(x, loop->results[i])->rank > 2) return false;
+    return x->at->uneven = true;
+}
+
 /* --- which axes get longer --- */
+
+/* Numbers along an axis: what moves with the index by as much as there are of them, and 0, 1, 2 ..; the operand that
+ * is the latter. */
+static int counted_operand(const Join *x, const Op *op) {
+    int64_t step;
+    for (int i = 0; op->code == OP_ADD && i < 2; i++) {
+        Ref start = op->operands[1 - i], tile = op->operands[i];
+        const Op *iota = is_tile(x, tile) && ref_is_value(tile) ? ir_value(x->k, tile)->op : NULL;
+        if (iota && iota->code == OP_IOTA && !is_tile(x, start) && follows(x, start) && step_of(x, start, &step) &&
+            step == type_of(x, tile)->extent[0])
+            return i;
+    }
+    return -1;
+}
 
 static void mark(Join *x, Ref ref, int axis) {
     if (axis_of(x, ref) == axis + 1) return;
@@ -152,6 +218,20 @@ static void settle_access(Join *x, const Op *op) {
     if (axis >= 0) mark(x, tile, axis);
 }
 
+/* Where an axis goes, if all that comes or goes are extents of 1; -1: nowhere, or it is one of those. */
+static int reshaped_axis(const Type *from, const Type *to, int axis) {
+    int other = 0, found = -1;
+    for (int d = 0; d < from->rank; d++) {
+        if (from->extent[d] == 1) continue;
+        while (other < to->rank && to->extent[other] == 1) other++;
+        if (other == to->rank || to->extent[other] != from->extent[d]) return -1;
+        if (d == axis) found = other;
+        other++;
+    }
+    while (other < to->rank && to->extent[other] == 1) other++;
+    return other == to->rank ? found : -1;
+}
+
 static void settle_op(Join *x, const Op *op) {
     const Op *yield = op->region_count ? op->regions[0]->last : NULL;
     switch (op->code) {
@@ -180,6 +260,12 @@ static void settle_op(Join *x, const Op *op) {
             unify(x, op->operands[0], axis + (axis >= along), op->results[0], axis);
         return;
     }
+    case OP_RESHAPE:
+        for (int axis = 0; is_tile(x, op->operands[0]) && axis < type_of(x, op->operands[0])->rank; axis++) {
+            int to = reshaped_axis(type_of(x, op->operands[0]), type_of(x, op->results[0]), axis);
+            if (to >= 0) unify(x, op->operands[0], axis, op->results[0], to);
+        }
+        return;
     case OP_EXPAND:
     case OP_PERMUTE:
     case OP_BROADCAST:
@@ -190,6 +276,10 @@ static void settle_op(Join *x, const Op *op) {
         return;
     default:
         if (!op_has(op->code, TRAIT_ELEMENTWISE) || op->result_count != 1) return;
+        if (counted_operand(x, op) >= 0) {
+            mark(x, op->results[0], 0);
+            return;
+        }
         for (int i = 0; i < op->operand_count; i++) unify_all(x, op->operands[i], op->results[0]);
     }
 }
@@ -215,14 +305,19 @@ static bool access_is_possible(Join *x, const Op *op) {
            step == type_of(x, tile)->extent[axis];
 }
 
-static bool tile_is_possible(const Join *x, Ref ref) {
+/* Integers: those that are counted alone. */
+static bool tile_is_possible(const Join *x, const Op *op, Ref ref) {
     const Type *type = type_of(x, ref);
-    return !type->pointer && (elem_is_float(type->elem) || type->elem == EL_I1);
+    bool is_counted = op_has(op->code, TRAIT_ELEMENTWISE) || op->code == OP_EXPAND || op->code == OP_BROADCAST ||
+                      op->code == OP_RESHAPE;
+    return !type->pointer && (elem_is_float(type->elem) || type->elem == EL_I1 || is_counted);
 }
 
 static bool op_is_possible(Join *x, const Op *op) {
     bool any = false, is_access = op->code == OP_TLOAD || op->code == OP_TSTORE;
     if (is_access) return access_is_possible(x, op);
+    if (is_uneven(x, op)) return uneven_is_possible(x, op);
+    if (counted_operand(x, op) >= 0) return true;
     for (int i = 0; i < op->operand_count; i++) {
         Ref ref = op->operands[i];
         if (follows(x, ref) && !makes_scalar(x, op)) return false;
@@ -230,7 +325,7 @@ static bool op_is_possible(Join *x, const Op *op) {
     }
     for (int i = 0; i < op->result_count; i++) {
         any |= axis_of(x, op->results[i]) > 0;
-        if (axis_of(x, op->results[i]) && !tile_is_possible(x, op->results[i])) return false;
+        if (axis_of(x, op->results[i]) && !tile_is_possible(x, op, op->results[i])) return false;
     }
     if (!any) return true;
     switch (op->code) {
@@ -239,6 +334,11 @@ static bool op_is_possible(Join *x, const Op *op) {
     case OP_YIELD: return op->parent->owner->code == OP_FOR;
     case OP_FOR:
     case OP_PERMUTE: return true;
+    case OP_RESHAPE: {
+        int axis = axis_of(x, op->operands[0]) - 1;
+        return axis >= 0 && reshaped_axis(type_of(x, op->operands[0]), type_of(x, op->results[0]), axis) ==
+                                axis_of(x, op->results[0]) - 1;
+    }
     case OP_EXPAND: return axis_of(x, op->results[0]) != op_int(op, AT_AXIS, 0) + 1;
     case OP_SPLAT: return type_of(x, op->operands[0])->rank == 0;
     case OP_BROADCAST: return type_of(x, op->operands[0])->rank == type_of(x, op->results[0])->rank;
@@ -332,7 +432,7 @@ static void count_region(Join *x, JoinLimits *limits, const Region *region, doub
             int64_t pages = pages_along(left, 1) * pages_along(type, 0) * pages_along(type, 1);
             limits->cycles += trips * (double)(pages * PAGE_CYCLES);
         }
-        bool is_step = op->result_count == 1 && is_tile(x, op->results[0]) &&
+        bool is_step = op->result_count == 1 && is_tile(x, op->results[0]) && elem_is_float(type_of(x, op->results[0])->elem) &&
                        (op_has(op->code, TRAIT_ELEMENTWISE) || op->code == OP_REDUCE);
         if (is_step) { /* as long as a product of the same pages: a guess in the middle */
             const Type *type = type_of(x, op->code == OP_REDUCE ? op->operands[0] : op->results[0]);
@@ -397,9 +497,11 @@ static double shared_turns(const Machine *machine, const JoinLimits *l, JoinSize
 }
 
 /* Arithmetic and loads go on side by side, but never quite. */
-static double cost_of(const Machine *machine, const JoinLimits *l, JoinSize size, const int64_t tasks[2]) {
+static double cost_of(const Machine *machine, const JoinLimits *l, JoinSize size, const int64_t tasks[2],
+                      double *loaded) {
     const int64_t groups[2] = {(tasks[0] + size.rows - 1) / size.rows, (tasks[1] + size.columns - 1) / size.columns};
     double bytes = 0, turns = shared_turns(machine, l, size, groups, &bytes);
+    *loaded = bytes;
     double math = turns * size.rows * size.columns * l->cycles, loads = bytes / machine->load_bytes;
     return math > loads ? math + loads / 4 : loads + math / 4;
 }
@@ -407,15 +509,22 @@ static double cost_of(const Machine *machine, const JoinLimits *l, JoinSize size
 JoinSize join_choose(const Machine *machine, const JoinLimits *limits, const int64_t tasks[2]) {
     JoinSize best = {1, 1};
     if (tasks[0] < 1 || tasks[1] < 1 || tasks[0] > UINT16_MAX || tasks[1] > UINT16_MAX) return best;
-    double least = cost_of(machine, limits, best, tasks);
-    for (int r = 1; r <= MOST_JOINED; r++)
-        for (int c = 1; c <= MOST_JOINED; c++) {
-            JoinSize size = {r, c};
-            if ((r > 1 && !limits->along[0]) || (c > 1 && !limits->along[1]) || !fits(machine, limits, size)) continue;
-            if ((limits->whole[0] && tasks[0] % r) || (limits->whole[1] && tasks[1] % c)) continue;
-            double cost = cost_of(machine, limits, size, tasks);
-            if (cost < least * 0.99) least = cost, best = size;
-        }
+    double bytes, fewest, least = cost_of(machine, limits, best, tasks, &fewest);
+    for (int pass = 0; pass < 2; pass++) /* of those that take hardly longer than the fastest the one that loads least */
+        for (int r = 1; r <= MOST_JOINED; r++)
+            for (int c = 1; c <= MOST_JOINED; c++) {
+                JoinSize size = {r, c};
+                bool allowed = (r == 1 || limits->along[0]) && (c == 1 || limits->along[1]);
+                allowed &= !limits->apart || r == 1 || c == 1;
+                bool whole = (limits->whole[0] && tasks[0] % r) || (limits->whole[1] && tasks[1] % c);
+                if (!allowed || whole || !fits(machine, limits, size)) continue;
+                double cost = cost_of(machine, limits, size, tasks, &bytes);
+                if (pass == 0 ? cost < least * 0.99 : cost < least * 1.01 && bytes < fewest * 0.99) {
+                    if (pass == 0) least = cost;
+                    fewest = bytes;
+                    best = size;
+                }
+            }
     return best;
 }
 
@@ -468,10 +577,88 @@ static void change_rings(Join *x) {
     }
 }
 
+/* --- loops that have more trips for later tasks --- */
+
+typedef struct Ends { /* of a group of tasks, made of what one task's is made of */
+    Join *x;
+    Builder b;
+    Ref first;   /* the index of the group's first task */
+    RefMap made;
+} Ends;
+
+static Ref end_like(Ends *e, Ref ref) {
+    if (!ref_is_value(ref) || !(ref == e->first || follows(e->x, ref))) return ref;
+    Ref known = refmap_get(&e->made, ref);
+    if (known != ref) return known;
+    const Op *op = ir_value(e->x->k, ref)->op;
+    Ref operands[3];
+    for (int i = 0; i < op->operand_count && i < 3; i++) operands[i] = end_like(e, op->operands[i]);
+    const Type *from = op->code == OP_CAST ? type_of(e->x, operands[0]) : NULL;
+    Ref made = from ? ir_cast(&e->b, operands[0], type_of(e->x, ref)->elem) : ir_like(&e->b, op, operands, NULL);
+    refmap_set(&e->made, ref, made);
+    return made;
+}
+
+/* Of each of so many rows: has its task more trips? `end`: of the one task, as it stands. */
+static Ref rows_on(Join *x, Op *loop, Ref end, Ref first, int64_t rows) {
+    Ends e = {.x = x, .first = first, .made = {.arena = x->cx->scratch}};
+    e.b = ir_builder_before(x->k, loop->regions[0]->last);
+    Elem elem = type_of(x, first)->elem;
+    Ref row = ir_cast(&e.b, ir_iota(&e.b, 0, rows), elem);
+    Ref task = ir_binary(&e.b, OP_DIV, row, ir_int(&e.b, elem, rows / x->at->factor));
+    refmap_set(&e.made, first, ir_binary(&e.b, OP_ADD, first, task));
+    return ir_compare(&e.b, CMP_LT, loop->regions[0]->args[0], end_like(&e, end));
+}
+
+/* Rows whose own task has no more trips keep what they carry. */
+static void keep_rows(Join *x, Op *loop, Ref end, Ref first) {
+    const Region *body = loop->regions[0];
+    Op *yield = body->last;
+    Ref on = REF_NONE;
+    int64_t rows = 0;
+    for (int i = 0; i < loop->result_count; i++) {
+        Ref old = body->args[i + 1];
+        const Type *type = type_of(x, old);
+        int axis = x->at->axis[loop->results[i]] - 1;
+        if (type->extent[axis] != rows) on = rows_on(x, loop, end, first, rows = type->extent[axis]);
+        Builder b = ir_builder_before(x->k, yield);
+        Ref mask = type->rank == 2 ? ir_expand(&b, on, 1 - axis) : on;
+        yield->operands[i] = ir_ternary(&b, OP_SELECT, mask, yield->operands[i], old);
+    }
+}
+
+static void even_loops(Join *x, Ref first, const Region *region) {
+    for (Op *op = region->first; op; op = op->next) {
+        for (int i = 0; i < op->region_count; i++) even_loops(x, first, op->regions[i]);
+        bool by_itself = op->code == OP_FOR && op->operands[1] == first; /* as many trips as the task's number */
+        if (!by_itself && !is_uneven(x, op)) continue;
+        Ref end = op->operands[1];
+        Ends last = {.x = x, .b = ir_builder_before(x->k, op), .first = first, .made = {.arena = x->cx->scratch}};
+        Elem elem = type_of(x, first)->elem;
+        if (op->result_count) keep_rows(x, op, end, first);
+        refmap_set(&last.made, first, ir_binary(&last.b, OP_ADD, first, ir_int(&last.b, elem, x->at->factor - 1)));
+        op->operands[1] = end_like(&last, end);
+    }
+}
+
+/* What is counted along an axis is counted further. */
+static void count_further(Join *x, const Region *region) {
+    for (Op *op = region->first; op; op = op->next) {
+        for (int i = 0; i < op->region_count; i++) count_further(x, op->regions[i]);
+        int counted = counted_operand(x, op);
+        if (counted < 0) continue;
+        const Op *iota = ir_value(x->k, op->operands[counted])->op;
+        int64_t begin = op_int(iota, AT_BEGIN, 0), end = op_int(iota, AT_END, 0);
+        Builder b = ir_builder_before(x->k, op);
+        op->operands[counted] = ir_iota(&b, begin, begin + (end - begin) * x->at->factor);
+    }
+}
+
 static void change(Join *x, int place) {
     Kernel *k = x->k;
     Region *body = tasks_body(x->tasks);
     bound_stores(x, body);
+    count_further(x, body);
     for (size_t v = 1; v < x->count; v++)
         if (x->at->axis[v]) k->values.at[v].type = longer(x, k->values.at[v].type, x->at->axis[v]);
     change_rings(x);
@@ -482,6 +669,7 @@ static void change(Join *x, int place) {
     Ref first = ir_binary(&start, OP_MUL, x->at->index, ir_int(&start, elem, x->at->factor));
     ir_replace_all(k, x->at->index, first);
     ir_value(k, first)->op->operands[0] = x->at->index;
+    if (x->at->uneven) even_loops(x, first, body);
 }
 
 bool pass_join(PassContext *cx, Kernel *k) {
@@ -504,6 +692,7 @@ bool pass_join(PassContext *cx, Kernel *k) {
         if (x.along[0].possible && x.along[0].axis[v] && x.along[0].axis[v] == x.along[1].axis[v])
             x.along[1].possible = false;
     if (possible) cx->join = limits_of(&x);
+    for (int i = 0; i < 2; i++) cx->join.apart |= x.along[i].possible && x.along[i].uneven; /* rows are kept on one axis */
     int64_t tasks[2] = {0, 0};
     for (int i = 0; i < 2 && possible; i++)
         tasks[i] = x.along[i].full ? x.along[i].full : own_count(&x, x.along[i].count);
@@ -513,7 +702,8 @@ bool pass_join(PassContext *cx, Kernel *k) {
         x.at->factor = i ? size.columns : size.rows;
         if (x.at->factor == 1) continue;
         bool is_full = x.at->full && x.at->full % x.at->factor == 0;
-        if (possible && x.at->possible && (is_full || stores_can_end(&x, tasks_body(x.tasks)))) continue;
+        bool is_apart = !cx->join.apart || size.rows == 1 || size.columns == 1;
+        if (possible && is_apart && x.at->possible && (is_full || stores_can_end(&x, tasks_body(x.tasks)))) continue;
         diag_emit(cx->module->diag, DIAG_JOIN, k->range, size.rows, size.columns, i ? "last" : "last but one");
         return false;
     }
