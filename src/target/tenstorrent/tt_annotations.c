@@ -146,7 +146,7 @@ int64_t tt_slots(Tt *tt, const TtField *field, const Op *ring, int64_t slots) {
     if (!o->chunk || ring_consumer(ring) != ROLE_COMPUTE || !compute) return slots;
     int64_t tiles = k_tiles(tt, field, compute->regions[0]);
     if (!tiles) return slots;
-    if (o->chunk % (uint64_t)tiles)
+    if (o->chunk % (uint64_t)tiles && (uint64_t)tiles % o->chunk)
         tt_refuse(tt, field->load ? field->load : ring,
                   "a chunk of %u tiles along K; a step of the loop takes %lld of them" FIX "give a multiple", o->chunk,
                   (long long)tiles);
