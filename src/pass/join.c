@@ -134,7 +134,8 @@ bool pass_join(PassContext *cx, Kernel *k) {
         if (x.at->factor == 1) continue;
         bool is_full = x.at->full && x.at->full % x.at->factor == 0;
         bool is_apart = !cx->join.apart || size.rows == 1 || size.columns == 1;
-        if (possible && is_apart && x.at->possible && (is_full || join_stores_can_end(&x, tasks_body(x.tasks)))) continue;
+        bool can_end = is_full || join_stores_can_end(&x, tasks_body(x.tasks));
+        if (possible && is_apart && x.at->possible && can_end) continue;
         diag_emit(cx->module->diag, DIAG_JOIN, k->range, size.rows, size.columns, i ? "last" : "last but one");
         return false;
     }

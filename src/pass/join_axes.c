@@ -6,7 +6,8 @@
 /* --- scalars --- */
 
 static bool makes_scalar(const Join *x, const Op *op) {
-    return op_has(op->code, TRAIT_PURE) && op->result_count == 1 && !op->region_count && !join_is_tile(x, op->results[0]);
+    return op_has(op->code, TRAIT_PURE) && op->result_count == 1 && !op->region_count &&
+           !join_is_tile(x, op->results[0]);
 }
 
 static void follow_region(Join *x, const Region *region) {
@@ -93,9 +94,8 @@ int join_counted(const Join *x, const Op *op) {
     for (int i = 0; op->code == OP_ADD && i < 2; i++) {
         Ref start = op->operands[1 - i], tile = op->operands[i];
         const Op *iota = join_is_tile(x, tile) && ref_is_value(tile) ? ir_value(x->k, tile)->op : NULL;
-        if (iota && iota->code == OP_IOTA && !join_is_tile(x, start) && join_follows(x, start) && step_of(x, start, &step) &&
-            step == join_type(x, tile)->extent[0])
-            return i;
+        bool is_start = !join_is_tile(x, start) && join_follows(x, start) && step_of(x, start, &step);
+        if (iota && iota->code == OP_IOTA && is_start && step == join_type(x, tile)->extent[0]) return i;
     }
     return -1;
 }

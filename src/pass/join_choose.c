@@ -30,7 +30,9 @@ static void count_region(Join *x, JoinLimits *limits, const Region *region, doub
             int64_t pages = pages_along(left, 1) * pages_along(type, 0) * pages_along(type, 1);
             limits->cycles += trips * (double)(pages * PAGE_CYCLES);
         }
-        bool is_step = op->result_count == 1 && join_is_tile(x, op->results[0]) && elem_is_float(join_type(x, op->results[0])->elem) &&
+        bool is_float = op->result_count == 1 && join_is_tile(x, op->results[0]) &&
+                        elem_is_float(join_type(x, op->results[0])->elem);
+        bool is_step = is_float &&
                        (op_has(op->code, TRAIT_ELEMENTWISE) || op->code == OP_REDUCE);
         if (is_step) { /* as long as a product of the same pages: a guess in the middle */
             const Type *type = join_type(x, op->code == OP_REDUCE ? op->operands[0] : op->results[0]);
@@ -38,7 +40,8 @@ static void count_region(Join *x, JoinLimits *limits, const Region *region, doub
         }
         for (int i = 0; (op->code == OP_DOT || op->code == OP_FOR) && i < op->result_count; i++) {
             Ref ref = op->results[i];
-            if (join_is_tile(x, ref)) count_held(limits, join_type(x, ref), 4, x->along[0].axis[ref], x->along[1].axis[ref]);
+            if (join_is_tile(x, ref))
+                count_held(limits, join_type(x, ref), 4, x->along[0].axis[ref], x->along[1].axis[ref]);
         }
         for (int i = 0; i < op->region_count; i++)
             count_region(x, limits, op->regions[i], op->code == OP_FOR ? trips * LOOP_TRIPS : trips);
@@ -108,7 +111,7 @@ JoinSize join_choose(const Machine *machine, const JoinLimits *limits, const int
     JoinSize best = {1, 1};
     if (tasks[0] < 1 || tasks[1] < 1 || tasks[0] > UINT16_MAX || tasks[1] > UINT16_MAX) return best;
     double bytes, fewest, least = cost_of(machine, limits, best, tasks, &fewest);
-    for (int pass = 0; pass < 2; pass++) /* of those that take hardly longer than the fastest the one that loads least */
+    for (int pass = 0; pass < 2; pass++) /* of those that take hardly longer than the fastest: who loads least */
         for (int r = 1; r <= MOST_JOINED; r++)
             for (int c = 1; c <= MOST_JOINED; c++) {
                 JoinSize size = {r, c};

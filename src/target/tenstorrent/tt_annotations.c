@@ -54,6 +54,9 @@ void tt_take_annotations(Tt *tt) {
     if (o->order == TW_ORDER_AUTO) o->order = (TwOrder)word_place(k, AT_TT_ORDER, orders, 5);
     if (!o->block) o->block = (uint32_t)kernel_int(k, AT_TT_BLOCK, 0);
     if (!o->chunk) o->chunk = (uint32_t)kernel_int(k, AT_TT_CHUNK, 0);
+    if (!o->depths && asked(k, AT_TT_DEPTHS)) o->depths = asked(k, AT_TT_DEPTHS)->text;
+    if (o->multicast == WISH_AUTO && asked(k, AT_TT_MULTICAST))
+        o->multicast = asked(k, AT_TT_MULTICAST)->number ? WISH_ON : WISH_OFF;
     if (rect && cores) tt_refuse(tt, NULL, "both rect=.. and core_grid=.." FIX "leave out one of them");
     if (!o->size.x && cores) o->size = (TwPoint){(uint32_t)cores->list.at[0], (uint32_t)cores->list.at[1]};
     if (!o->size.x && rect) take_rect(o, rect);

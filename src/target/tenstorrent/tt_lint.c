@@ -8,6 +8,7 @@
  *                         time; pages are a whole number of items (the lap rule); a CB of compute's own is waited for
  *                         when something was pushed; an arm of an `if` and the body of a loop leave every CB as they
  *                         found it
+ *     buffers             what moves in pages lies in pages, what moves element by element does not (tt_buffer.c)
  *     the NoC             what is read is waited for before it is pushed or sent, what is written before it is popped;
  *                         what cores share is sent before it is pushed
  *     DST                 acquire -> calls -> commit -> wait -> pack -> release; slots below the capacity; what the
@@ -144,6 +145,10 @@ static void copy(Lint *l, const TtStep *step) {
 /* Pages come to, or go from, the window whose address was taken last. */
 static void transfer(Lint *l, const TtStep *step) {
     int cb = l->now.pointer;
+    bool in_pages = l->tt->plan->buffers.at[step->buffer].layout.paging != PAGE_PLAIN;
+    if (in_pages == (step->kind == STEP_PUT_PAGE))
+        broken(l, step, "", in_pages ? "single elements of a tensor that lies in pages are written"
+                                     : "pages of memory that lies as the caller has it are moved");
     if (cb < 0) {
         broken(l, step, "", "pages are moved and no address was taken");
     } else if (step->kind == STEP_WRITE || step->kind == STEP_PUT_PAGE) {
