@@ -246,6 +246,7 @@ public:
         const DeviceAddr size = std::get<ReplicatedBufferConfig>(mesh_buffer_config).size, page = device_local_config.page_size;
         if (!page || !size || size % page) throw std::runtime_error("a buffer that is no multiple of its page size");
         auto made = std::make_shared<MeshBuffer>();
+        made->device = mesh_device;
         made->data.resize(size);
         made->page = (uint32_t)page;
         made->in_l1 = device_local_config.buffer_type == BufferType::L1;
@@ -266,6 +267,10 @@ public:
         made->at = fake_address(fake_arch(), last ? last->at : 0, last ? (uint32_t)(last->data.size() / last->page) : 0, last ? last->page : 0);
         mesh_device->buffers.push_back(made.get());
         return made;
+    }
+    ~MeshBuffer() { /* its memory is free again */
+        for (size_t i = 0; device && i < device->buffers.size(); ++i)
+            if (device->buffers[i] == this) device->buffers.erase(device->buffers.begin() + (long)i--);
     }
     DeviceAddr size() const { return data.size(); }
     DeviceAddr address() const { return at; }
@@ -298,6 +303,7 @@ public:
     std::vector<unsigned> places;
     uint32_t page = 0, at = 0;
     bool in_l1 = false;
+    MeshDevice *device = nullptr;
 };
 
 class MeshCommandQueue {

@@ -253,6 +253,7 @@ TwGrid tt_grid(const TtPlan *plan) {
     return (TwGrid){.policy = o->policy,
                     .block = o->block,
                     .shares = plan->shares,
+                    .turns = plan->turns,
                     .first = o->first,
                     .size = o->size.x ? o->size : all,
                     .follows = plan->follows < 0 ? (TwShards){0} : plan->buffers.at[plan->follows].shards,
@@ -293,7 +294,7 @@ static void run_model(const TtLaunch *l, const TwImage *images, TensixBuffer *bu
     TensixCbReport *cb_reports = ARENA_ARRAY(l->arena, TensixCbReport, plan->cbs.count);
     TensixKernel kernels[TT_KERNELS];
     for (int i = 0; i < TT_KERNELS; i++)
-        kernels[i] = (TensixKernel){.name = tt_file_name(i),
+        kernels[i] = (TensixKernel){.name = plan->file[i],
                                     .processor = (TensixProcessor)i,
                                     .entry = l->entry[i],
                                     .placements = placements,
@@ -309,7 +310,7 @@ static void run_model(const TtLaunch *l, const TwImage *images, TensixBuffer *bu
                              .cores = cores,
                              .core_count = core_count,
                              .semaphores = semaphores,
-                             .semaphore_count = plan->shares ? TW_SEMAPHORES : 0,
+                             .semaphore_count = plan->shares || plan->turns ? TW_SEMAPHORES : 0,
                              .cbs = cbs,
                              .cb_count = (uint32_t)plan->cbs.count,
                              .buffers = buffers,
