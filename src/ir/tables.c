@@ -28,7 +28,7 @@ bool attr_decides_value(AttrId id) { return attr_info[id].says <= SAYS_STAMP; }
 const OpInfo op_info[OP_COUNT] = {
     {"", "", "", RES_NONE, "",
      "(| STAGES WARPS WRITTEN PDL_WAIT PDL_LAUNCH OWN_GRID FORM THREADS SHARED BLOCKS MOST_REGS LEAN UNIFORM SWEEP "
-     "TT_POLICY TT_ORDER TT_CHUNK TT_BLOCK TT_RECT TT_STRIDE TT_CORES TT_SHARDING IMPORTS)",
+     "TT_POLICY TT_ORDER TT_CHUNK TT_BLOCK TT_RECT TT_STRIDE TT_CORES TT_DEPTHS TT_MULTICAST TT_SHARDING IMPORTS)",
      ""}, /* a kernel's own attributes: what its source asks for */
 #define OP(id, mnemonic, operands, result, traits, attrs, eval, doc) \
     {#id, mnemonic, operands, RES_##result, #traits, #attrs, doc},

@@ -14,6 +14,7 @@ typedef struct JoinSize {
  * what they grow with: neither index, the first (1), the second (2), both (3). */
 typedef struct JoinLimits {
     bool along[2];
+    bool apart;           /* along one of them alone */
     bool whole[2];        /* only groups that are full: what is stored cannot be given another end */
     int64_t held[4];      /* bytes of on-chip memory */
     double loaded[4];     /* from memory, by what the place of the load depends on */

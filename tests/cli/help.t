@@ -228,12 +228,12 @@ $ tilewright docs options
 - `multicast`: Tenstorrent: pages that all cores of a row or column of the grid need are read by one and sent to the others; auto: where tasks lie on a rectangle of cores; on: an error where nothing can be shared; never changes a bit of the result. Takes auto, on or off.
 - `join`: Tenstorrent: so many neighbouring tasks become one, along the last index but one and the last, and load once what they share; 1x1: none do; default: those of a core in a launch, as far as they fit; sums are then rounded as those of larger blocks are. Takes rows x columns, each up to 8, as 4x4.
 - `policy`: Tenstorrent: how tasks are dealt out to cores: stretches, every so-manieth, a rectangle of cores with a block each, blocks of `block` in turn; auto: rect where loads are shared, else contiguous; never changes a bit of the result. Takes auto, contiguous, strided, rect or block_linear.
-- `order`: Tenstorrent: in which order tasks of two indices are numbered, on a rectangle those of each core; auto: row_major; never changes a bit of the result. Takes auto, row_major, column_major, z_order or match_shard.
+- `order`: Tenstorrent: in which order tasks of two indices are numbered, on a rectangle those of each core, or with match_shard where the shards of a tensor lie; auto: row_major, or match_shard where nothing else is asked for and no load is shared; never changes a bit of the result. Takes auto, row_major, column_major, z_order or match_shard.
 - `block`: Tenstorrent: tasks of a block of policy block_linear; default 1. Takes an integer from 1 to 1048576.
 - `core_grid`: Tenstorrent: the rectangle of cores to be used, from the first one on; default: all. Takes columns x rows, as 8x8.
 - `chunk`: Tenstorrent: tiles along K of a product's operands that are on their way at once: that many, divided by those of an item, are the slots of its ring; never changes a bit of the result. Takes an integer from 1 to 1024.
 - `cb_depths`: Tenstorrent: slots of the circular buffers of rings, by the names that explain shows; never changes a bit of the result. Takes ring:slots, separated by commas, as in:3,out:2.
-- `sharding`: Tenstorrent: where tensors lie: interleaved over the banks of DRAM (dram, interleaved), or over the L1 of all cores (l1); shards of other forms are errors. Takes parameter=layout, separated by commas, as A=l1.
+- `sharding`: Tenstorrent: where tensors lie: interleaved over the banks of DRAM (dram, interleaved) or over the L1 of all cores (l1), or in parts in the L1 of cores: height, width or block, with grid=columns x rows of cores and order=row_major or column_major behind it; never changes a bit of the result. Takes parameter=layout, separated by commas, as A=l1,B=block;grid=4x2.
 $ tilewright targets
 cpu            C through the system's compiler, threads over the grid
 ...

@@ -41,8 +41,20 @@ const char *fake_execute(const FakeProgram *p) {
     for (unsigned i = 0; i < p->core_count; i++) cores[i] = (TensixPoint){p->cores[i].x, p->cores[i].y};
     for (unsigned i = 0; i < p->cb_count; i++)
         cbs[i] = (TensixCb){p->cbs[i].id, (TtFormat)p->cbs[i].format, p->cbs[i].page_bytes, p->cbs[i].pages, p->cbs[i].unpack_to_dest};
-    for (unsigned i = 0; i < p->buffer_count; i++)
-        buffers[i] = (TensixBuffer){"buffer", p->buffers[i].address, p->buffers[i].page_bytes, p->buffers[i].pages, p->buffers[i].data, p->buffers[i].in_l1};
+    unsigned core_count = p->core_count; /* those that only hold shards come behind */
+    for (unsigned i = 0; i < p->buffer_count; i++) {
+        const FakeBuffer *b = &p->buffers[i];
+        buffers[i] = (TensixBuffer){"buffer", b->address, b->page_bytes, b->pages, b->data, b->in_l1, NULL};
+        TensixPlace *places = b->places ? calloc(b->pages, sizeof *places) : NULL;
+        for (unsigned page = 0; places && page < b->pages; page++) {
+            const unsigned *at = b->places + 3 * page;
+            unsigned core = 0;
+            while (core < core_count && (cores[core].x != at[0] || cores[core].y != at[1])) core++;
+            if (core == core_count) cores[core_count++] = (TensixPoint){at[0], at[1]};
+            places[page] = (TensixPlace){core, at[2]};
+        }
+        buffers[i].places = places;
+    }
     for (unsigned i = 0; good && i < p->kernel_count; i++) {
         const FakeKernel *k = &p->kernels[i];
         for (unsigned c = 0; c < p->core_count; c++) placements[i][c] = (TensixPlacement){c, k->args[c], k->arg_count};
@@ -59,7 +71,7 @@ const char *fake_execute(const FakeProgram *p) {
                              .dst_full_sync = p->full_sync,
                              .fidelity = p->fidelity,
                              .cores = cores,
-                             .core_count = p->core_count,
+                             .core_count = core_count,
                              .cbs = cbs,
                              .cb_count = p->cb_count,
                              .semaphores = p->semaphores,
@@ -71,5 +83,6 @@ const char *fake_execute(const FakeProgram *p) {
                              .seed = p->seed};
     bool ran = good && tensix_run(&program, allocator_malloc, &report);
     kernels_end(&set);
+    for (unsigned i = 0; i < p->buffer_count; i++) free((void *)(uintptr_t)buffers[i].places);
     return ran ? NULL : good ? report.text : "the kernels did not compile";
 }

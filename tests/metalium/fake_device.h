@@ -18,6 +18,7 @@ typedef struct FakeBuffer {
     unsigned address, page_bytes, pages;
     uint8_t *data;
     int in_l1;
+    const unsigned *places; /* of each page in shards: core x, y, and byte of its L1; else NULL */
 } FakeBuffer;
 typedef struct FakeKernel {
     int processor; /* 0: reader, 1: writer, 2: compute */

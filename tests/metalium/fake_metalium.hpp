@@ -175,10 +175,31 @@ inline void SetCommonRuntimeArgs(const Program &program, KernelHandle kernel_id,
     program.kernels.at(kernel_id).common.assign(runtime_args.begin(), runtime_args.end());
 }
 
+enum class TensorMemoryLayout { INTERLEAVED = 0, HEIGHT_SHARDED = 2, WIDTH_SHARDED = 3, BLOCK_SHARDED = 4 };
+enum class ShardOrientation { ROW_MAJOR = 0, COL_MAJOR = 1 };
+struct ShardSpecBuffer {
+    ShardSpecBuffer(const CoreRangeSet &core_sets_, const std::array<uint32_t, 2> &shard_shape_, const ShardOrientation &shard_orientation_,
+                    const std::array<uint32_t, 2> &page_shape_, const std::array<uint32_t, 2> &tensor2d_shape_in_pages_)
+        : cores(core_sets_), shape(shard_shape_), orientation(shard_orientation_), page_shape(page_shape_),
+          tensor2d_shape_in_pages(tensor2d_shape_in_pages_) {}
+    CoreRangeSet cores;
+    std::array<uint32_t, 2> shape;
+    ShardOrientation orientation;
+    std::array<uint32_t, 2> page_shape{}, tensor2d_shape_in_pages{};
+};
+class BufferShardingArgs {
+public:
+    BufferShardingArgs() = default;
+    BufferShardingArgs(ShardSpecBuffer shard_spec, TensorMemoryLayout buffer_layout) : spec(std::move(shard_spec)), layout(buffer_layout) {}
+    std::optional<ShardSpecBuffer> spec;
+    TensorMemoryLayout layout = TensorMemoryLayout::INTERLEAVED;
+};
+
 namespace distributed {
 struct DeviceLocalBufferConfig {
     DeviceAddr page_size = 0;
     BufferType buffer_type = BufferType::DRAM;
+    BufferShardingArgs sharding_args;
 };
 struct ReplicatedBufferConfig {
     DeviceAddr size = 0;
@@ -232,6 +253,12 @@ public:
         const MeshBuffer *last = nullptr;
         for (const MeshBuffer *other : mesh_device->buffers)
             if (other->in_l1 == made->in_l1) last = other;
+        if (device_local_config.sharding_args.spec) {
+            made->at = last ? last->at : fake_l1_end(fake_arch());
+            made->place_pages(*device_local_config.sharding_args.spec, device_local_config.sharding_args.layout, size / page);
+            mesh_device->buffers.push_back(made.get());
+            return made;
+        }
         if (made->in_l1) {
             made->at = (last ? last->at : fake_l1_end(fake_arch())) - fake_l1_share(fake_arch(), (unsigned)(size / page), (unsigned)page);
             mesh_device->buffers.push_back(made.get());
@@ -249,6 +276,31 @@ public:
     DeviceAddr address() const { return at; }
     uint32_t page_size() const { return page; }
     std::vector<uint8_t> data;
+    /* Shards to the cores of a rectangle in turn, or of blocks each to the core of its row and column. */
+    void place_pages(const ShardSpecBuffer &spec, TensorMemoryLayout layout, DeviceAddr count) {
+        if (!in_l1 || spec.cores.ranges().size() != 1) throw std::runtime_error("shards that are not in the L1 of a rectangle of cores");
+        const CoreRange &cores = spec.cores.ranges()[0];
+        const size_t width = cores.end_coord.x - cores.start_coord.x + 1, height = cores.end_coord.y - cores.start_coord.y + 1;
+        const bool down = spec.orientation == ShardOrientation::COL_MAJOR, block = layout == TensorMemoryLayout::BLOCK_SHARDED;
+        const size_t rows = spec.shape[0] / spec.page_shape[0], columns = spec.shape[1] / spec.page_shape[1];
+        const auto [tensor_rows, tensor_columns] = spec.tensor2d_shape_in_pages;
+        if (count > (DeviceAddr)tensor_rows * tensor_columns && count > 1) throw std::runtime_error("a sharded buffer of more pages than its shape has");
+        const size_t across = block ? (tensor_columns + columns - 1) / columns : 1;
+        if ((layout == TensorMemoryLayout::HEIGHT_SHARDED && columns < tensor_columns) || (layout == TensorMemoryLayout::WIDTH_SHARDED && rows < tensor_rows) ||
+            across > (down ? height : width))
+            throw std::runtime_error("a shard's shape does not fit the layout");
+        at -= (uint32_t)(rows * columns * page);
+        for (size_t i = 0; i < count; ++i) {
+            const size_t row = i / tensor_columns, column = i % tensor_columns, r = row / rows, c = column / columns;
+            const size_t line = r + c; /* one of them is 0 unless these are blocks */
+            const size_t x = block ? (down ? r : c) : down ? line / height : line % width, y = block ? (down ? c : r) : down ? line % height : line / width;
+            if (x >= width || y >= height) throw std::runtime_error("more shards than cores");
+            places.push_back((unsigned)(cores.start_coord.x + x));
+            places.push_back((unsigned)(cores.start_coord.y + y));
+            places.push_back((unsigned)(at + (row % rows * columns + column % columns) * page));
+        }
+    }
+    std::vector<unsigned> places;
     uint32_t page = 0, at = 0;
     bool in_l1 = false;
     MeshDevice *device = nullptr;
@@ -336,7 +388,8 @@ inline void fake_run(MeshDevice *device, Program &program) {
             cbs.push_back({id, (unsigned)format, cb.pages.at(id), cb.total / cb.pages.at(id), exact});
         }
     for (MeshBuffer *buffer : device->buffers)
-        buffers.push_back({buffer->at, buffer->page, (unsigned)(buffer->data.size() / buffer->page), buffer->data.data(), buffer->in_l1});
+        buffers.push_back({buffer->at, buffer->page, (unsigned)(buffer->data.size() / buffer->page), buffer->data.data(), buffer->in_l1,
+                           buffer->places.empty() ? nullptr : buffer->places.data()});
     run.cores = cores.data(), run.core_count = (unsigned)cores.size();
     run.cbs = cbs.data(), run.cb_count = (unsigned)cbs.size();
     run.buffers = buffers.data(), run.buffer_count = (unsigned)buffers.size();

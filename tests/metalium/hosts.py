@@ -53,7 +53,10 @@ PLACED = [
     ("triton/softmax.py:softmax_kernel", "wormhole", "in_ptr=randn:f32[64,96] out_ptr=zeros:f32[64,96]",
      "in_stride=96 out_stride=96 n_cols=96", "BLOCK=128", "64", "0"),
 ]
-CASES.append((*CASES[0][:4], CASES[0][4] + " sharding=a_ptr=l1,c_ptr=dram,b_ptr=l1", *CASES[0][5:]))
+for layout in ("a_ptr=l1,c_ptr=dram,b_ptr=l1", "a_ptr=height,b_ptr=width;grid=3x2;order=column_major,c_ptr=block;grid=2x3",
+               "a_ptr=block,c_ptr=block;order=column_major"):
+    CASES.append((*CASES[0][:4], f"{CASES[0][4]} sharding={layout}", *CASES[0][5:]))
+CASES.append((*CASES[2][:4], "BLOCK=128 sharding=in_ptr=height,out_ptr=height;grid=4x4 order=match_shard", *CASES[2][5:]))
 RAGGED = CASES[:1]
 CASES += PLACED
 
@@ -131,7 +134,7 @@ def check(case, folder, b):
     for name, value in {**arrays, **numbers}.items():
         common += ["--arg", f"{name}={value}"]
     for word in constants.split():
-        option = "--set" if word.startswith("sharding=") else "-D" if source.startswith("tilelang") else "--arg"
+        option = "--set" if word.startswith(("sharding=", "order=")) else "-D" if source.startswith("tilelang") else "--arg"
         common += [option, word]
     grids = ["--grid", grid] if grid else []
     saves = [word for name in arrays for word in ("--save", f"{name}={folder}/{name}.right.npy")]

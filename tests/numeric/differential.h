@@ -93,6 +93,7 @@ typedef struct Program {
     int64_t grid[3];
     tw_pair sets[MOST_SETS];
     int set_count;
+    char sharding[120]; /* the value of that option, if it is drawn */
     const char *refusals; /* what the door may refuse it for: "[unsupported] [unroll]"; or NULL */
     bool spoiled;      /* perhaps no program at all: what the interpreter refuses for one of these, all must refuse */
     int64_t want[2048]; /* what the last array must hold, as computed without us; integers */

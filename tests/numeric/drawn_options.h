@@ -40,6 +40,21 @@ static const DrawnOption drawn_options[] = {
 };
 enum { DRAWN_OPTIONS = sizeof drawn_options / sizeof *drawn_options };
 
+/* Where arrays lie on Tenstorrent. */
+static void draw_sharding(Choices *c, Program *p) {
+    static const char *const layouts[] = {"height", "l1", "width", "block"}, *const grids[] = {"", ";grid=3x2", ";grid=1x4", ";grid=8x1"};
+    size_t at = 0;
+    if (pick(c, 4) != 1 || p->set_count == MOST_SETS) return;
+    for (int i = 0; i < p->array_count && at < sizeof p->sharding - 60; i++) {
+        if (pick(c, 2)) continue;
+        const char *layout = layouts[pick(c, 4)];
+        bool is_cut = layout[0] != 'l';
+        at += (size_t)snprintf(p->sharding + at, sizeof p->sharding - at, "%s%s=%s%s%s", at ? "," : "", p->arrays[i].name, layout,
+                               is_cut ? grids[pick(c, 4)] : "", is_cut && pick(c, 2) ? ";order=column_major" : "");
+    }
+    if (at) p->sets[p->set_count++] = (tw_pair){"sharding", p->sharding};
+}
+
 /* Up to seven options, none that the program has set itself. Drawing zeros only gives none. */
 static void draw_options(Choices *c, Program *p) {
     for (uint32_t left = pick(c, 8); left > 0 && p->set_count < MOST_SETS; left--) {
@@ -51,5 +66,6 @@ static void draw_options(Choices *c, Program *p) {
         for (int s = 0; s < p->set_count; s++) there |= strcmp(p->sets[s].name, o->name) == 0;
         if (!there) p->sets[p->set_count++] = (tw_pair){o->name, value};
     }
+    draw_sharding(c, p);
 }
 #endif

@@ -239,7 +239,7 @@ static void run_case(Case *c, const KernelSet *set, TensixArch arch, uint64_t se
     for (uint32_t i = 0; i < c->buffer_count; i++) {
         Buffer *b = &c->buffers[i];
         buffers[i] = (TensixBuffer){b->name, tensix_next_address(arch, i ? &buffers[i - 1] : NULL),
-                                    b->page_bytes, b->pages, b->data, false};
+                                    b->page_bytes, b->pages, b->data, false, NULL};
         if (b->output) memset(b->data, 0xab, (size_t)b->pages * b->page_bytes);
     }
     for (uint32_t k = 0; k < c->kernel_count; k++) {

@@ -269,8 +269,8 @@ static bool run_row(const KernelSet *set, const int numbers[3], bool narrow, All
     static const uint32_t semaphore = 0;
     const char *const names[] = {"reader", "compute", "writer"};
     const TensixProcessor processors[] = {TENSIX_READER, TENSIX_COMPUTE, TENSIX_WRITER};
-    TensixBuffer buffers[2] = {{"in", 1 << 20, PAGE, PAGES, in_pages, false},
-                               {"out", 2 << 20, PAGE, PAGES, out_pages, false}};
+    TensixBuffer buffers[2] = {{"in", 1 << 20, PAGE, PAGES, in_pages, false, NULL},
+                               {"out", 2 << 20, PAGE, PAGES, out_pages, false, NULL}};
     uint32_t args[2][2][2] = {{{0, 1 << 20}, {2, 1 << 20}}, {{0, 2 << 20}, {2, 2 << 20}}};
     TensixPlacement placements[3][2];
     TensixKernel kernels[3];
@@ -327,8 +327,14 @@ static void test_descriptions(TensixReport *report) {
     p.cbs = twice;
     CHECK(!tensix_run(&p, allocator_malloc, report) && strstr(report->text, "described twice"));
     TensixCb half[] = {{3, TT_Float32, 4096, 100, false}}; /* ends at 104 KiB + 409600 */
-    TensixBuffer low = {"low", 512 << 10, 4096, 64, NULL, true}, high = {"high", 1463 << 10, 4096, 65, NULL, true};
-    p.cbs = half, p.cb_count = 1, p.buffers = &low, p.buffer_count = 1;
+    TensixBuffer low = {"low", 512 << 10, 4096, 64, NULL, true, NULL}, high = {"high", 1463 << 10, 4096, 65, NULL, true, NULL};
+    static const TensixPlace nowhere[] = {{0, 1000 << 10}, {7, 1000 << 10}}, behind[] = {{0, 1000 << 10}, {0, 1461 << 10}};
+    TensixBuffer shards = {"shards", 1000 << 10, 4096, 2, NULL, true, nowhere};
+    p.cbs = half, p.cb_count = 1, p.buffers = &shards, p.buffer_count = 1;
+    CHECK(!tensix_run(&p, allocator_malloc, report) && strstr(report->text, "buffer shards: page 1 lies on core 7 of 1"));
+    shards.places = behind;
+    CHECK(!tensix_run(&p, allocator_malloc, report) && strstr(report->text, "page 1 lies on core 0 of 1 from byte 0x16d400"));
+    p.buffers = &low;
     CHECK(tensix_run(&p, allocator_malloc, report));
     low.address = 500 << 10;
     CHECK(!tensix_run(&p, allocator_malloc, report));

@@ -127,7 +127,10 @@ static bool matters(const TtStep *step) {
     switch (step->kind) {
     case STEP_CB:
     case STEP_BARRIER:
+    case STEP_ASK:
     case STEP_SHARE:
+    case STEP_SHOW:
+    case STEP_TAKE:
     case STEP_POINTER:
     case STEP_SETUP:
     case STEP_DST:

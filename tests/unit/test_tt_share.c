@@ -2,6 +2,7 @@
 /* test_tt_share.c: loads that cores share: what is read, that bits stay, that orders of landing do not matter, and that
  * readers which break the protocol are found. */
 #include "check.h"
+#include <math.h>
 #include "tt_harness.h"
 
 /* tt_matmul: tasks (m, n) of a block of 32 x 32. */
@@ -95,7 +96,7 @@ static void compare(TtJob *shared, TtJob *alone, const KernelSet *set, int64_t m
         good = run(shared, set, &x, cores, seed, &result);
         if (!good) fprintf(stderr, "%lld x %lld x %lld: %s\n", (long long)m, (long long)n, (long long)k, result.problem);
         CHECK(good && memcmp(bits, x.c, (size_t)(m * n) * 2) == 0);
-        bool expected = result.cores == used && (double)result.report.dram_read_bytes == times * (double)once(&x);
+        bool expected = result.cores == used && fabs((double)result.report.dram_read_bytes - times * (double)once(&x)) < 1;
         if (!expected)
             fprintf(stderr, "%lld x %lld x %lld: %u cores, %llu bytes, once is %llu\n", (long long)m, (long long)n, (long long)k,
                     result.cores, (unsigned long long)result.report.dram_read_bytes, (unsigned long long)once(&x));
@@ -172,11 +173,11 @@ int main(void) {
             {0, 512, 256, 32, 0, 64, (16. * 1 + 8 * 2) / 24}, /* two rows a core: B twice */
             {0, 32, 32, 32, 0, 1, 1},
             {0, 352, 416, 32, 0, 64, 2. * 11 * 13 / 24},   /* primes: everybody for himself */
-            {2, 320, 416, 32, 0, 130, (10. * 2 + 13) / 23}, /* two runs of columns: A twice */
+            {2, 320, 416, 32, 0, 130, 1}, /* a gap between its columns: two multicasts of A, read once */
             {FAN, 256, 256, 256, 0, 64, (8. + 7 * 8) / (16 * 8)},             /* as many of B as the last block needs */
             {FAN, 512, 256, 512, 0, 64, (16. + (14 + 15) * 8) / (24 * 16)},   /* two rows a core: at each turn as many as the last */
             {FAN, 64, 32, 64, 1, 1, (2. + 1) / (3 * 2)},                      /* alone */
-            {FAN + 2, 320, 416, 320, 0, 130, (10. * 2 + 9 * 13) / (23 * 10)}, /* A by two runs of columns */
+            {FAN + 2, 320, 416, 320, 0, 130, (10. + 9 * 13) / (23 * 10)},
         };
         for (size_t i = 0; i < sizeof cases / sizeof *cases; i++)
             if (check_chosen())

@@ -19,7 +19,8 @@ def _annotated(func, **attrs):
 
 
 def annotate_tt_schedule(func=None, policy=None, order=None, chunk_k_tiles=None, **more):
-    """How tasks go to cores: policy and order; chunk_k_tiles tiles of K are in flight at a time; block, rect, stride and core_grid say more."""
+    """How tasks go to cores: policy and order; chunk_k_tiles tiles of K are in flight at a time; block, rect, stride and core_grid say more; cb_depths={"in": 3} slots
+    of circular buffers; multicast=True or False whether cores share what they load."""
     if isinstance(func, str):
         policy, func = func, None
     elif isinstance(policy, dict):  # annotate_tt_schedule(func, {..})

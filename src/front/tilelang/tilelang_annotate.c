@@ -13,7 +13,7 @@
 
 #include <string.h>
 
-typedef enum Shape { SHAPE_WORD, SHAPE_NUMBER, SHAPE_NUMBERS } Shape;
+typedef enum Shape { SHAPE_WORD, SHAPE_NUMBER, SHAPE_NUMBERS, SHAPE_SWITCH, SHAPE_DEPTHS } Shape;
 
 /* The arguments of annotate_tt_schedule. */
 static const struct Row {
@@ -24,7 +24,8 @@ static const struct Row {
 } rows[] = {{"policy", AT_TT_POLICY, SHAPE_WORD, 0},      {"order", AT_TT_ORDER, SHAPE_WORD, 0},
             {"chunk_k_tiles", AT_TT_CHUNK, SHAPE_NUMBER, 0}, {"block", AT_TT_BLOCK, SHAPE_NUMBER, 0},
             {"rect", AT_TT_RECT, SHAPE_NUMBERS, 4},       {"stride", AT_TT_STRIDE, SHAPE_NUMBERS, 2},
-            {"core_grid", AT_TT_CORES, SHAPE_NUMBERS, 2}};
+            {"core_grid", AT_TT_CORES, SHAPE_NUMBERS, 2}, {"cb_depths", AT_TT_DEPTHS, SHAPE_DEPTHS, 0},
+            {"multicast", AT_TT_MULTICAST, SHAPE_SWITCH, 0}};
 
 static void complain(Lower *l, Range range, const char *of, const char *why) {
     py_error(l, DIAG_TL_TT, range, of, why);
@@ -58,6 +59,37 @@ static const Val *elements(Val v, int *count) {
     return v.kind == VAL_TUPLE ? v.items : v.kind == VAL_LIST ? v.list->vals.at : NULL;
 }
 
+/* A dict, or the pairs that a running program makes of one. */
+static int pair_count(Val v) {
+    if (v.kind == VAL_DICT) return (int)v.list->vals.count / 2;
+    int count;
+    const Val *at = elements(v, &count);
+    for (int i = 0; i < count; i++)
+        if (at[i].kind != VAL_TUPLE || at[i].count != 2) return -1;
+    return count;
+}
+
+static void pair_at(Val v, int i, Val pair[2]) {
+    int count;
+    const Val *at = v.kind == VAL_DICT ? &v.list->vals.at[2 * i] : elements(v, &count)[i].items;
+    pair[0] = at[0], pair[1] = at[1];
+}
+
+/* {"in": 3, "out": 2}, or "in:3,out:2", which the target looks at; NULL: neither. */
+static const char *depths_text(Lower *l, Val v) {
+    Text out = text_new(l->arena);
+    int count = v.kind == VAL_STR ? 0 : pair_count(v);
+    if (v.kind == VAL_STR) return v.text;
+    for (int i = 0; i < count; i++) {
+        Val pair[2];
+        pair_at(v, i, pair);
+        if (pair[0].kind != VAL_STR || pair[1].kind != VAL_INT || pair[1].i < INT32_MIN || pair[1].i > INT32_MAX)
+            return NULL;
+        text_add(&out, "%s%s:%d", i ? "," : "", pair[0].text, (int)pair[1].i);
+    }
+    return count > 0 ? out.at : NULL;
+}
+
 static void set_row(Lower *l, const struct Row *row, Val v, Range range) {
     const AttrInfo *info = &attr_info[row->attr];
     const char *here = val_text(l, v);
@@ -78,6 +110,22 @@ static void set_row(Lower *l, const struct Row *row, Val v, Range range) {
             complain(l, range, row->name,
                      arena_printf(l->arena, "%s is no integer from %lld to %lld", here, (long long)info->least,
                                   (long long)info->most));
+        return;
+    }
+    if (row->shape == SHAPE_SWITCH) {
+        if (v.kind == VAL_BOOL)
+            kernel_set(l->kernel, (Attr){.id = row->attr, .number = v.i != 0});
+        else
+            complain(l, range, row->name, arena_printf(l->arena, "%s is neither True nor False", here));
+        return;
+    }
+    if (row->shape == SHAPE_DEPTHS) {
+        const char *text = depths_text(l, v);
+        if (text && *text)
+            kernel_set(l->kernel, (Attr){.id = row->attr, .text = text});
+        else
+            complain(l, range, row->name,
+                     arena_printf(l->arena, "%s is no dict of rings and slots: {\"in\": 3, \"out\": 2}", here));
         return;
     }
     int count;
@@ -107,7 +155,7 @@ static void schedule(Lower *l, const char *name, Val v, Range range) {
              near ? arena_printf(l->arena, "there is no argument `%s`%s", name, text_suggest(l->arena, "", near))
                   : arena_printf(l->arena,
                                  "there is no argument `%s`; there are policy, order, chunk_k_tiles, block, rect, "
-                                 "stride and core_grid",
+                                 "stride, core_grid, cb_depths and multicast",
                                  name));
 }
 
@@ -126,22 +174,6 @@ static bool is_listed(const char *words, const char *word) {
     for (const char *at = words; n && (at = strstr(at, word)); at += n)
         if ((at == words || at[-1] == ' ') && (!at[n] || at[n] == ' ')) return true;
     return false;
-}
-
-/* A dict, or the pairs that a running program makes of one. */
-static int pair_count(Val v) {
-    if (v.kind == VAL_DICT) return (int)v.list->vals.count / 2;
-    int count;
-    const Val *at = elements(v, &count);
-    for (int i = 0; i < count; i++)
-        if (at[i].kind != VAL_TUPLE || at[i].count != 2) return -1;
-    return count;
-}
-
-static void pair_at(Val v, int i, Val pair[2]) {
-    int count;
-    const Val *at = v.kind == VAL_DICT ? &v.list->vals.at[2 * i] : elements(v, &count)[i].items;
-    pair[0] = at[0], pair[1] = at[1];
 }
 
 static bool has_parameter(const Lower *l, const char *name) {
@@ -165,10 +197,10 @@ static void shard_word(Lower *l, Text *out, Val key, Val value, Range range) {
     const char *text = value.kind == VAL_STR ? value.text : NULL;
     int n;
     const Val *parts = elements(value, &n);
-    int64_t rows_, columns;
-    if (!words && n == 2 && number_of(parts[0], &attr_info[AT_TT_CORES], &rows_) &&
-        number_of(parts[1], &attr_info[AT_TT_CORES], &columns))
-        text = arena_printf(l->arena, "%lldx%lld", (long long)rows_, (long long)columns);
+    int64_t columns, rows_; /* as those of core_grid */
+    if (!words && n == 2 && number_of(parts[0], &attr_info[AT_TT_CORES], &columns) &&
+        number_of(parts[1], &attr_info[AT_TT_CORES], &rows_))
+        text = arena_printf(l->arena, "%lldx%lld", (long long)columns, (long long)rows_);
     else if (!words)
         text = NULL;
     if (!text || (words && !is_listed(words, text))) {

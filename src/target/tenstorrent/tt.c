@@ -45,6 +45,7 @@ TtPlan *tt_emit(PassContext *cx, Kernel *k, const TtOptions *options) {
     }
     plan->param_count = k->body->arg_count;
     plan->in_l1 = ARENA_ARRAY(arena, bool, k->body->arg_count);
+    plan->shards = ARENA_ARRAY(arena, TwShards, k->body->arg_count);
     Tt tt = {.cx = cx, .k = k, .arena = arena, .plan = plan, .scaler_cb = -1};
     tt_take_annotations(&tt);
     tt_plan_roles(&tt);
@@ -57,6 +58,7 @@ TtPlan *tt_emit(PassContext *cx, Kernel *k, const TtOptions *options) {
     tt_refine_reductions(&tt);
     tt_plan_fields(&tt);
     if (diag->errors > errors) return NULL;
+    tt_plan_buffers(&tt);
     tt_plan_shares(&tt);
     tt_settle_schedule(&tt);
     if (diag->errors > errors) return NULL;

@@ -40,7 +40,7 @@ typedef struct TtOptions {
     uint32_t chunk;         /* tiles along K in flight */
     TtWish multicast;       /* cores share loads */
     const char *depths;     /* "in:3,out:2": slots of the CBs of a ring */
-    const char *sharding;   /* "A=height,B=interleaved" */
+    const char *sharding;   /* "A=height grid=8x8,B=interleaved" */
     int launch, launches; /* of a kernel that is several, one after the other: which one this is */
     const TtSpace *spaces;
     int space_count;
@@ -59,7 +59,8 @@ typedef struct TtBuffer {
     const char *name;
     int arg; /* the parameter in whose memory it lies */
     bool output;
-    bool in_l1; /* of the cores, page after page; else in DRAM */
+    bool in_l1; /* of the cores, page after page or in shards; else in DRAM */
+    TwShards shards; /* cut TW_WHOLE: in none */
     Elem elem;
     TtFormat format;
     TtLayout layout;
@@ -98,7 +99,9 @@ typedef enum TtArgKind {
     ARG_STRIDE,
     ARG_GRID,    /* extent of the source's grid */
     ARG_ADDRESS, /* of a DRAM buffer */
-    ARG_PAGES    /* its pages along a dimension */
+    ARG_PAGES,   /* its pages along a dimension */
+    ARG_SHARD,   /* rows (dim 0) and columns (1) of pages of its shards */
+    ARG_NOC      /* the NoC coordinate x (index 0) or y (1) of column or row `dim` of the cores */
 } TtArgKind;
 typedef struct TtArg {
     TtArgKind kind;
@@ -130,6 +133,9 @@ typedef struct TtPlan {
     VEC(TtNumber) numbers;
     int param_count;
     bool *in_l1;         /* by parameter: its tensors lie in the cores' L1 */
+    TwShards *shards;    /* by parameter: how */
+    int follows;         /* the buffer whose shards say which core has which tasks; -1: none */
+    bool turned;         /* its rows go with the last task index (TwGrid) */
     uint32_t word_count; /* runtime arguments of a core */
 } TtPlan;
 /* Which core runs which tasks of a launch; extents: of the task indices, none 0; most: cores at most, 0 for all. */

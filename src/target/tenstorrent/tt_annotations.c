@@ -44,45 +44,6 @@ static void take_rect(TtOptions *o, const Attr *rect) { /* y0, x0, rows, columns
     o->size = (TwPoint){(uint32_t)rect->list.at[3], (uint32_t)rect->list.at[2]};
 }
 
-/* Tensors lie interleaved, tile after tile along rows, in DRAM or in the cores' L1: `parameter=word, ..`, or of
- * annotations `parameter layout=word memory=word; ..`. */
-static void take_sharding(Tt *tt, const char *text) {
-    static const char *const taken[] = {"row_major", "interleaved", "dram", "l1"};
-    int arg = -1; /* that the words behind it are about */
-    bool *in_dram = ARENA_ARRAY(tt->arena, bool, tt->k->body->arg_count); /* as is said */
-    for (const char *at = text; *at;) {
-        size_t n = strcspn(at, " ;,"), name = strcspn(at, "= ;,");
-        const char *value = name < n ? at + name + 1 : NULL;
-        size_t length = value ? n - name - 1 : 0;
-        bool found = !value, is_l1 = value && length == 2 && strncmp(value, "l1", 2) == 0;
-        bool is_word = strncmp(at, "layout=", 7) == 0 || strncmp(at, "memory=", 7) == 0 ||
-                       strncmp(at, "order=", 6) == 0 || strncmp(at, "grid=", 5) == 0;
-        for (size_t i = 0; i < sizeof taken / sizeof *taken; i++)
-            found |= value && strlen(taken[i]) == length && strncmp(taken[i], value, length) == 0;
-        if (!is_word) arg = -1;
-        for (int i = 0; i < tt->k->body->arg_count && !is_word; i++) {
-            const char *param = ir_value(tt->k, tt->k->body->args[i])->name;
-            if (param && strlen(param) == name && strncmp(param, at, name) == 0) arg = i;
-        }
-        if (arg < 0)
-            tt_refuse(tt, NULL, "sharding of `%.*s`, which is no parameter of the kernel" FIX "name one that is",
-                      (int)name, at);
-        else if (!found)
-            tt_refuse(tt, NULL, "a tensor that is laid out as `%.*s`; tensors lie interleaved, tile after tile along "
-                                "rows, in DRAM or in the cores' L1" FIX "write interleaved or l1, or leave it out",
-                      (int)length, value);
-        else if (is_l1)
-            tt->plan->in_l1[arg] = true;
-        else if (value && length == 4 && strncmp(value, "dram", 4) == 0)
-            in_dram[arg] = true;
-        if (arg >= 0 && in_dram[arg] && tt->plan->in_l1[arg])
-            tt_refuse(tt, NULL, "`%s` both in DRAM and in L1" FIX "say one of them",
-                      ir_value(tt->k, tt->k->body->args[arg])->name);
-        at += n;
-        at += strspn(at, " ;,");
-    }
-}
-
 void tt_take_annotations(Tt *tt) {
     const Kernel *k = tt->k;
     TtOptions *o = &tt->plan->options;
@@ -91,9 +52,11 @@ void tt_take_annotations(Tt *tt) {
     bool annotated_policy = o->policy == TW_AUTO;
     if (annotated_policy) o->policy = (TwPolicy)word_place(k, AT_TT_POLICY, policies, 5);
     if (o->order == TW_ORDER_AUTO) o->order = (TwOrder)word_place(k, AT_TT_ORDER, orders, 5);
-    if (o->order == TW_ORDER_AUTO) o->order = TW_ROW_MAJOR;
     if (!o->block) o->block = (uint32_t)kernel_int(k, AT_TT_BLOCK, 0);
     if (!o->chunk) o->chunk = (uint32_t)kernel_int(k, AT_TT_CHUNK, 0);
+    if (!o->depths && asked(k, AT_TT_DEPTHS)) o->depths = asked(k, AT_TT_DEPTHS)->text;
+    if (o->multicast == WISH_AUTO && asked(k, AT_TT_MULTICAST))
+        o->multicast = asked(k, AT_TT_MULTICAST)->number ? WISH_ON : WISH_OFF;
     if (rect && cores) tt_refuse(tt, NULL, "both rect=.. and core_grid=.." FIX "leave out one of them");
     if (!o->size.x && cores) o->size = (TwPoint){(uint32_t)cores->list.at[0], (uint32_t)cores->list.at[1]};
     if (!o->size.x && rect) take_rect(o, rect);
@@ -119,9 +82,9 @@ void tt_take_annotations(Tt *tt) {
     if (!o->block) o->block = 1;
     const Attr *sharding = asked(k, AT_TT_SHARDING);
     if (o->sharding)
-        take_sharding(tt, o->sharding);
+        tt_take_sharding(tt, o->sharding);
     else if (sharding)
-        take_sharding(tt, sharding->text);
+        tt_take_sharding(tt, sharding->text);
 }
 
 /* ----------------------------------------------------------------------------------------- depths of CBs */
@@ -186,7 +149,7 @@ int64_t tt_slots(Tt *tt, const TtField *field, const Op *ring, int64_t slots) {
     if (!o->chunk || ring_consumer(ring) != ROLE_COMPUTE || !compute) return slots;
     int64_t tiles = k_tiles(tt, field, compute->regions[0]);
     if (!tiles) return slots;
-    if (o->chunk % (uint64_t)tiles)
+    if (o->chunk % (uint64_t)tiles && (uint64_t)tiles % o->chunk)
         tt_refuse(tt, field->load ? field->load : ring,
                   "a chunk of %u tiles along K; a step of the loop takes %lld of them" FIX "give a multiple", o->chunk,
                   (long long)tiles);
@@ -206,12 +169,13 @@ void tt_settle_schedule(Tt *tt) {
     if (o->policy == TW_STRIDED && o->cores > all)
         tt_refuse(tt, NULL, "a step of %u tasks: there are %u cores to be dealt to" FIX "give a smaller step", o->cores,
                   all);
-    if (o->order == TW_MATCH_SHARD)
-        tt_refuse(tt, NULL, "order match_shard: no tensor is sharded, tasks follow none" FIX "leave the order out");
-    if (o->order > TW_ROW_MAJOR && plan->task_rank < 2)
+    bool order_is_free = o->order == TW_ORDER_AUTO;
+    if (order_is_free) o->order = TW_ROW_MAJOR;
+    tt_follow_shards(tt, order_is_free);
+    if (o->order > TW_ROW_MAJOR && plan->follows < 0 && plan->task_rank < 2)
         tt_refuse(tt, NULL, "order %s of tasks that have one index" FIX "write row_major",
                   orders[o->order]);
-    if (o->policy == TW_RECT && plan->task_rank < 2)
+    if (o->policy == TW_RECT && plan->follows < 0 && plan->task_rank < 2)
         tt_refuse(tt, NULL, "policy rect of tasks that have one index" FIX "write contiguous, strided or block_linear");
     if (o->multicast == WISH_ON && !plan->shares)
         tt_refuse(tt, NULL, "multicast=on: %s",

@@ -160,16 +160,22 @@ static const char *describe(Tt *tt, const Op *access, TtPaging paging, TtBuffer 
     return odd;
 }
 
-static int add_buffer(Tt *tt, TtBuffer *buffer, Ref tensor) {
+static int add_buffer(Tt *tt, TtBuffer *buffer, Ref tensor, const Op *access) {
     const char *param = ir_value(tt->k, tt->k->body->args[buffer->arg])->name;
     buffer->name = param ? arena_string(tt->arena, param, strlen(param)) : arena_printf(tt->arena, "arg%d",
                                                                                         buffer->arg);
     buffer->in_l1 = tt->plan->in_l1[buffer->arg];
-    if (buffer->in_l1)
+    buffer->shards = tt->plan->shards[buffer->arg];
+    if (buffer->shards.cut != TW_WHOLE)
+        *VEC_PUSH(&tt->plan->notes, tt->arena) =
+            arena_printf(tt->arena, "%s lies in the L1 of %u x %u cores, in shards (%s)", buffer->name,
+                         buffer->shards.size.x, buffer->shards.size.y, tt_cut_name(&buffer->shards));
+    else if (buffer->in_l1)
         *VEC_PUSH(&tt->plan->notes, tt->arena) =
             arena_printf(tt->arena, "%s lies in the L1 of all cores, page after page", buffer->name);
     if (buffer->elem == EL_F16) note_f16(tt, buffer->name);
     *VEC_PUSH(&tt->buffer_tensors, tt->arena) = tensor;
+    *VEC_PUSH(&tt->buffer_accesses, tt->arena) = access;
     *VEC_PUSH(&tt->plan->buffers, tt->arena) = *buffer;
     return (int)tt->plan->buffers.count - 1;
 }
@@ -184,7 +190,7 @@ int tt_buffer(Tt *tt, const Op *access, TtPaging paging) {
     }
     for (size_t i = 0; i < tt->plan->buffers.count; i++)
         if (tt->buffer_tensors.at[i] == tensor && same_buffer(&buffer, &tt->plan->buffers.at[i])) return (int)i;
-    return add_buffer(tt, &buffer, tensor);
+    return add_buffer(tt, &buffer, tensor, access);
 }
 
 int tt_plain_buffer(Tt *tt, const Op *access) {
@@ -212,7 +218,7 @@ int tt_plain_buffer(Tt *tt, const Op *access) {
     buffer.open[0] = true;
     buffer.base = tt_add_number(tt, (TtNumber){.kind = NUMBER_ADDRESS, .arg = buffer.arg});
     buffer.stride[0] = tt_add_value(tt, ir_literal_int(tt->k, ty_scalar(tt->k->module, EL_I64), 1));
-    return add_buffer(tt, &buffer, REF_NONE);
+    return add_buffer(tt, &buffer, REF_NONE, access);
 }
 
 /* ---------------------------------------------------------------------------------------- pages or elements? */
@@ -296,4 +302,32 @@ void tt_plan_plain_stores(Tt *tt) {
 bool tt_is_plain_store(const Tt *tt, const Op *store) {
     int arg = roots_only(tt->k, tt->arena, store->operands[0]);
     return arg >= 0 && tt->plain_stores[arg];
+}
+
+static void plan_load(Tt *tt, const Op *op) {
+    Ref value = op->code == OP_PUT ? op_operand(op, 1) : REF_NONE;
+    const Op *load = ref_is_value(value) ? ir_value(tt->k, value)->op : NULL;
+    if (!load || load->code != OP_TLOAD || op_list(op, 0).count) return; /* visit_load refuses it */
+    const TtField *field = tt_field(tt, op);
+    if (field->cb < 0) return;
+    if (field->plain)
+        tt_plain_buffer(tt, load);
+    else
+        tt_buffer(tt, load, field->paging);
+}
+
+static void plan_store(Tt *tt, const Op *op) {
+    Ref value = op->code == OP_TSTORE ? op_operand(op, 1) : REF_NONE;
+    const Op *get = ref_is_value(value) ? ir_value(tt->k, value)->op : NULL;
+    if (!get || get->code != OP_GET) return;
+    const TtField *field = tt_field(tt, get);
+    if (tt_is_plain_store(tt, op))
+        tt_plain_buffer(tt, op);
+    else if (field->cb >= 0)
+        tt_buffer(tt, op, field->paging);
+}
+
+void tt_plan_buffers(Tt *tt) {
+    if (tt->role[TENSIX_READER]) tt_each(tt, tt->role[TENSIX_READER]->regions[0], plan_load);
+    if (tt->role[TENSIX_WRITER]) tt_each(tt, tt->role[TENSIX_WRITER]->regions[0], plan_store);
 }

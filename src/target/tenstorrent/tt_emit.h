@@ -9,6 +9,7 @@
  *   tt_plan.c          roles, fields and their pages, circular buffers, kernel arguments
  *   tt_exact.c         reductions of f32 in steps, since source registers cut them
  *   tt_buffer.c        DRAM buffers
+ *   tt_shards.c        those that lie in L1, and tasks that follow their shards
  *   tt_share.c         loads that cores share
  *   tt_uneven.c        loops whose trips differ between those cores
  *   tt_index.c         tiles of indices: with which items of a ring they come
@@ -79,6 +80,7 @@ typedef struct Tt {
     VEC(TtIndexTile) index_tiles;
     VEC(TtUneven) uneven;
     VEC(Ref) buffer_tensors; /* of plan->buffers */
+    VEC(const Op *) buffer_accesses; /* the first one of each */
     TtPaging *paging;        /* of rank-1 tiles, by Ref */
     Map number_cbs;          /* of numbers that the reader tells compute */
     bool counts;             /* sums of products of integers */
@@ -106,6 +108,12 @@ const char *tt_policy_name(const TtPlan *plan); /* as plan.json and the report s
 const char *tt_order_name(const TtPlan *plan);
 /* How many slots the options give the CBs of a ring that has so many; 0: an error was said. */
 int64_t tt_slots(Tt *tt, const TtField *field, const Op *ring, int64_t slots);
+
+/* --- tt_shards.c --- */
+void tt_take_sharding(Tt *tt, const char *text); /* of an option or annotation */
+/* Checks shards against the buffers; lets tasks follow those of one, if that is asked for or nothing else is. */
+void tt_follow_shards(Tt *tt, bool order_is_free);
+const char *tt_cut_name(const TwShards *shards); /* as options and plan.json have it */
 
 /* --- tt_numbers.c --- */
 void tt_lift_numbers(Tt *tt);
@@ -172,7 +180,11 @@ const char *tt_plain_load(Tt *tt, const Op *load, TtPaging paging);
 void tt_plan_plain_stores(Tt *tt);
 bool tt_is_plain_store(const Tt *tt, const Op *store); /* as that planned */
 
+/* All buffers of loads and stores, before kernels are built. */
+void tt_plan_buffers(Tt *tt);
+
 /* --- tt_share.c --- */
+unsigned tt_task_uses(const Tt *tt, Ref number); /* of task indices: bits; all of them: nobody knows */
 void tt_plan_shares(Tt *tt);
 
 /* --- tt_uneven.c --- */

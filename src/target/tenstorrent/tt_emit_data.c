@@ -158,16 +158,17 @@ static void read_item(Role *role, const Op *load, const TtField *field, int cb) 
     if (share != SHARE_NONE) role_close(role);
 }
 
-static void share_items(Role *role, Ref ring) {
+/* Of the ring's CBs that cores share: a step for each, or for one of each group. */
+static void share_items(Role *role, Ref ring, TtStepKind kind) {
     const Tt *tt = role->tt;
-    for (size_t i = 0; i < tt->plan->cbs.count; i++) {
-        if (tt->plan->cbs.at[i].share == SHARE_NONE) continue;
-        for (size_t f = 0; f < tt->fields.count; f++) {
-            const TtField *field = &tt->fields.at[f];
-            if (field->ring != ring || field->cb != (int)i) continue;
-            role_step(role, (TtStep){.kind = STEP_SHARE, .cb = (int)i});
-            break;
-        }
+    bool done[SHARE_COLUMN + 1] = {[SHARE_NONE] = true};
+    for (size_t f = 0; f < tt->fields.count; f++) {
+        const TtField *field = &tt->fields.at[f];
+        if (field->ring != ring || field->cb < 0) continue;
+        TtShare share = tt->plan->cbs.at[field->cb].share;
+        if (done[share]) continue;
+        role_step(role, (TtStep){.kind = kind, .cb = field->cb});
+        done[share] = kind != STEP_SHARE;
     }
 }
 
@@ -209,8 +210,11 @@ static void visit_load(Role *role, const Op *op) {
         return;
     }
     case OP_COMMIT:
+        share_items(role, op->operands[0], STEP_ASK);
         role_step(role, (TtStep){.kind = STEP_BARRIER, .hand = CB_RESERVE});
-        share_items(role, op->operands[0]);
+        share_items(role, op->operands[0], STEP_SHARE);
+        share_items(role, op->operands[0], STEP_SHOW);
+        share_items(role, op->operands[0], STEP_TAKE);
         copy_items(role, op->operands[0]);
         each_cb(role, op->operands[0], CB_PUSH);
         return;

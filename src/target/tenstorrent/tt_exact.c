@@ -9,8 +9,9 @@
  *     sum x    sum(high) + sum(low), x = high + low: of loaded numbers, whose mean may be large beside what they differ
  *              by; the 22 bits (20 along columns) are those of f32 but two (four)
  *
- * A maximum that is only subtracted (a softmax) may be any number near it, and stays as it is; so do sums of what was
- * computed (squares, exponentials), and numbers that bf16 holds. plan.json says what is cut. */
+ * A maximum that is only subtracted (a softmax, and what a loop keeps of it) may be any number near it, and stays as it
+ * is; so do sums of what was computed (squares, exponentials), and numbers that bf16 holds. plan.json says what is
+ * cut. */
 #include "ir/build.h"
 #include "target/tenstorrent/tt_emit.h"
 
@@ -28,26 +29,88 @@ static void find_reductions(Tt *tt, Region *region, Ops *found) {
     }
 }
 
-/* Is what became of the value only subtracted from something? */
-static bool is_only_subtracted(const Tt *tt, const UserIndex *users, Ref value, int depth) {
-    for (int i = users->start[value]; i < users->start[value + 1]; i++) {
-        const Op *user = users->list[i];
+/* What became of a value: does another number near it do as well? So it is where all that it does is to be subtracted
+ * before an exponential, and added to the logarithm of what those sum up to. */
+typedef struct Shift {
+    const Tt *tt;
+    const UserIndex *users;
+    bool *seen; /* by Ref: looked at, or being looked at */
+} Shift;
+
+static const Op *maker_of(const Tt *tt, Ref value) { return ref_is_value(value) ? ir_value(tt->k, value)->op : NULL; }
+static bool is_number(const Tt *tt, Ref value) { return ty_is_scalar(ir_type(tt->k, value)); }
+
+/* Is it made of `part` by what leaves maxima maxima? */
+static bool grows_from(const Tt *tt, Ref value, Ref part, int depth) {
+    const Op *op = maker_of(tt, value);
+    if (value == part) return true;
+    if (!op || depth == 0) return false;
+    bool any = false, passes = op->code == OP_MAX || op->code == OP_SELECT || op->code == OP_EXPAND ||
+                               op->code == OP_RESHAPE || op->code == OP_BROADCAST;
+    for (int i = 0; passes && i < op->operand_count; i++) any |= grows_from(tt, op->operands[i], part, depth - 1);
+    return any;
+}
+
+static bool is_logarithm(const Tt *tt, Ref value) {
+    const Op *op = maker_of(tt, value);
+    for (int i = 0; op && op->code == OP_MUL && i < 2; i++)
+        if (is_number(tt, op->operands[i])) return is_logarithm(tt, op->operands[1 - i]);
+    return op && (op->code == OP_LOG || op->code == OP_LOG2);
+}
+
+static bool is_shift(Shift *s, Ref value, bool negated) {
+    const Tt *tt = s->tt;
+    if (s->seen[value]) return true;
+    s->seen[value] = true;
+    for (int i = s->users->start[value]; i < s->users->start[value + 1]; i++) {
+        const Op *user = s->users->list[i];
+        Ref next = user->result_count == 1 ? user->results[0] : REF_NONE;
         switch (user->code) {
         case OP_SUB:
-            if (user->operands[0] == value) return false;
+            if (negated || (user->operands[0] == value && !grows_from(tt, user->operands[1], value, 4))) return false;
             break;
-        case OP_YIELD: break; /* carried: the loop's value is looked at where it is used in the same way */
+        case OP_FMA:
+            if (!negated || user->operands[2] != value) return false;
+            break;
+        case OP_ADD:
+            if (!negated && !is_logarithm(tt, user->operands[user->operands[0] == value])) return false;
+            break;
+        case OP_NEG:
+            if (negated || !is_shift(s, next, true)) return false;
+            break;
+        case OP_MUL:
+            if (!is_number(tt, user->operands[user->operands[0] == value]) || !is_shift(s, next, negated)) return false;
+            break;
         case OP_EXPAND:
         case OP_RESHAPE:
         case OP_BROADCAST:
         case OP_CAST:
-        case OP_MAX:
-            if (depth == 0 || !is_only_subtracted(tt, users, user->results[0], depth - 1)) return false;
+            if (!is_shift(s, next, negated)) return false;
             break;
+        case OP_MAX:
+            if (negated || !is_shift(s, next, false)) return false;
+            break;
+        case OP_SELECT:
+            if (user->operands[0] == value || !is_shift(s, next, negated)) return false;
+            break;
+        case OP_YIELD: {
+            const Op *loop = user->parent->owner;
+            if (negated || loop->code != OP_FOR) return false;
+            for (int v = 0; v < loop->result_count; v++)
+                if (user->operands[v] == value &&
+                    (!is_shift(s, loop->results[v], false) || !is_shift(s, loop->regions[0]->args[v + 1], false)))
+                    return false;
+            break;
+        }
         default: return false;
         }
     }
     return true;
+}
+
+static bool is_only_subtracted(Tt *tt, const UserIndex *users, Ref value) {
+    Shift s = {.tt = tt, .users = users, .seen = ARENA_ARRAY(tt->arena, bool, tt->k->values.count)};
+    return is_shift(&s, value, false);
 }
 
 /* Loaded, and nothing but moved since. */
@@ -121,7 +184,7 @@ static void refine(Tt *tt, Op *op, const UserIndex *users) {
     if (is_sum)
         has_more &= is_loaded(tt, x);
     else
-        has_more &= (kind == COMBINE_MAX || is_min) && !is_only_subtracted(tt, users, old, 4);
+        has_more &= (kind == COMBINE_MAX || is_min) && !is_only_subtracted(tt, users, old);
     if (!has_more && !is_min) return;
     Builder b = ir_builder_behind(tt->k, op);
     if (is_min) x = ir_unary(&b, OP_NEG, x);

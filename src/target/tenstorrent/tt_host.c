@@ -164,6 +164,12 @@ static bool is_exact(const TtPlan *plan, const TtBuffer *b) {
     return (b->elem == EL_F32 || b->elem == EL_BF16) && !b->in_l1;
 }
 
+static const char *shards_text(Host *h, const TwShards *s) {
+    static const char *const cuts[] = {"TW_WHOLE", "TW_HEIGHT", "TW_WIDTH", "TW_BLOCK"};
+    return arena_printf(h->tt->arena, "TwShards{%s, %s, {%u, %u}, {%u, %u}}", cuts[s->cut], s->down ? "true" : "false",
+                        s->first.x, s->first.y, s->size.x, s->size.y);
+}
+
 static void add_tensor(Host *h, int i) {
     CPrinter *p = &h->p;
     static const char *const pagings[] = {"PAGE_ANY", "PAGE_TILE", "PAGE_VECTOR", "PAGE_COLUMN", "PAGE_ROW",
@@ -208,6 +214,12 @@ static void add_tensor(Host *h, int i) {
     else
         cs_line(p, "tensors[%d].fill(0x%08xu, %d, tw%s_to_page<%s>);", i, tt_fill_bits(b),
                 b->format == TT_Float16_b ? 2 : 4, b->format == TT_Int32 ? "_index" : "", type);
+    if (b->shards.cut != TW_WHOLE) {
+        cs_line(p, "tensors[%d].create_shards(device.get(), %s);", i, shards_text(h, &b->shards));
+        cs_close(p);
+        cs_close(p);
+        return;
+    }
     cs_line(p, "tensors[%d].create(device.get()%s);", i, b->in_l1 ? ", metal::BufferType::L1" : "");
     cs_close(p);
     cs_close(p);
@@ -253,6 +265,10 @@ static void add_mapping(Host *h) {
                 asked.first.x + asked.size.x, asked.first.y + asked.size.y);
     } else
         cs_line(p, "grid.size = TwPoint{(u32)size.x, (u32)size.y};");
+    if (plan->follows >= 0) {
+        cs_line(p, "grid.follows = %s;", shards_text(h, &asked.follows));
+        cs_line(p, "grid.turned = %s;", plan->turned ? "true" : "false");
+    }
     cs_line(p, "grid.noc = tw_noc_point;");
     cs_line(p, "grid.device = device.get();");
     for (int i = 0; i < plan->task_rank; i++) cs_line(p, "if (%p <= 0) return;", extents[i]);
@@ -341,6 +357,13 @@ static const char *word_text(Host *h, const TtArg *arg) {
     case ARG_GRID: number = arena_printf(arena, "arguments.grid[%d]", arg->index); break;
     case ARG_ADDRESS: number = arena_printf(arena, "(i64)tensors[%d].buffer->address()", arg->index); break;
     case ARG_PAGES: number = arena_printf(arena, "tensors[%d].image.pages[%d]", arg->index, arg->dim); break;
+    case ARG_SHARD:
+        number = arena_printf(arena, "tensors[%d].shard.%s", arg->index, arg->dim ? "columns" : "rows");
+        break;
+    case ARG_NOC:
+        number = arena_printf(arena, "tw_noc_point(device.get(), TwPoint{%d, %d}).%c", arg->index ? 0 : arg->dim,
+                              arg->index ? arg->dim : 0, arg->index ? 'y' : 'x');
+        break;
     }
     bool is_signed = arg->kind == ARG_SCALAR ? elem_is_signed(arg->elem) : arg->kind <= ARG_GRID;
     return arena_printf(arena, "tw_word(%s, %s, %s)", quoted(h, arg->name), number, is_signed ? "true" : "false");

@@ -60,16 +60,24 @@ static void add_buffers(Text *t, const TtPlan *plan) {
         for (int d = 0; d < b->layout.rank; d++)
             text_add(t, "%s{\"grain\": %lld, \"unit\": %lld}", d ? ", " : "", (long long)b->layout.grain[d],
                      (long long)b->layout.unit[d]);
-        text_add(t, isfinite(b->fill) ? "], \"fill\": %g}" : "], \"fill\": \"%g\"}", b->fill);
+        text_add(t, "], ");
+        if (b->shards.cut != TW_WHOLE)
+            text_add(t,
+                     "\"shards\": {\"cut\": \"%s\", \"order\": \"%s\", \"first_core\": [%u, %u], "
+                     "\"cores\": [%u, %u]}, ",
+                     tt_cut_name(&b->shards), b->shards.down ? "column_major" : "row_major", b->shards.first.x,
+                     b->shards.first.y, b->shards.size.x, b->shards.size.y);
+        text_add(t, isfinite(b->fill) ? "\"fill\": %g}" : "\"fill\": \"%g\"}", b->fill);
     }
     text_add(t, "\n  ],\n");
 }
 
 static const char *const share_words[TW_SHARE_WORDS] = {"role",      "x0",     "y0",     "x1",   "y1",
-                                                        "receivers", "from_x", "from_y", "place"};
+                                                        "receivers", "from_x", "from_y", "place", "far_x0",
+                                                        "far_y0", "far_x1", "far_y1", "far_receivers"};
 
 static void add_args(Text *t, const TtPlan *plan) {
-    static const char *const kinds[] = {"scalar", "extent", "stride", "grid", "address", "pages"};
+    static const char *const kinds[] = {"scalar", "extent", "stride", "grid", "address", "pages", "shard", "noc"};
     text_add(t, "  \"arguments\": {\n    \"per_core\": [\"first_task\", \"task_count\"");
     if (plan->ordered) {
         text_add(t, ", \"columns\", \"rows\", \"row_tasks\", \"plane_tasks\"");
@@ -83,11 +91,12 @@ static void add_args(Text *t, const TtPlan *plan) {
     text_add(t, "],\n    \"common\": [");
     for (size_t i = 0; i < plan->args.count; i++) {
         const TtArg *arg = &plan->args.at[i];
-        bool of_buffer = arg->kind >= ARG_ADDRESS;
+        bool of_buffer = arg->kind >= ARG_ADDRESS && arg->kind <= ARG_SHARD;
         text_add(t, "%s\n      {", i ? "," : "");
         add_member(t, "name", arg->name);
         text_add(t, ", \"kind\": \"%s\", \"%s\": %d, \"dim\": %d", kinds[arg->kind],
                  of_buffer               ? "buffer"
+                 : arg->kind == ARG_NOC  ? "axis"
                  : arg->kind == ARG_GRID ? "grid"
                                          : "parameter",
                  arg->index, arg->dim);
@@ -101,6 +110,8 @@ static void add_tasks(Text *t, const TtPlan *plan) {
     TwGrid grid = tt_grid(plan);
     text_add(t, "  \"tasks\": {\"rank\": %d, \"policy\": \"%s\", \"order\": \"%s\", ", plan->task_rank,
              tt_policy_name(plan), tt_order_name(plan));
+    if (plan->follows >= 0)
+        text_add(t, "\"follows\": %d, \"turned\": %s, ", plan->follows, plan->turned ? "true" : "false");
     if (grid.policy == TW_BLOCK_LINEAR) text_add(t, "\"block\": %u, ", grid.block);
     text_add(t, "\"first_core\": [%u, %u], \"cores\": [%u, %u], \"most_cores\": %u},\n", grid.first.x, grid.first.y,
              grid.size.x, grid.size.y, grid.most);

@@ -148,6 +148,18 @@ static const char *make_words(const TtLaunch *l, const TwImage *images, const Te
         case ARG_GRID: number = l->grid[arg->index]; break;
         case ARG_ADDRESS: number = buffers[arg->index].address; break;
         case ARG_PAGES: number = images[arg->index].pages[arg->dim]; break;
+        case ARG_SHARD: {
+            TwShardSize size = tw_shard_size(&l->plan->buffers.at[arg->index].shards, &images[arg->index]);
+            number = arg->dim ? size.columns : size.rows;
+            break;
+        }
+        case ARG_NOC: {
+            uint32_t at = (uint32_t)arg->dim;
+            TensixPoint point = tensix_noc_point(l->plan->options.arch,
+                                                 arg->index ? (TensixPoint){0, at} : (TensixPoint){at, 0});
+            number = arg->index ? point.y : point.x;
+            break;
+        }
         }
         bool is_signed = arg->kind == ARG_SCALAR ? elem_is_signed(arg->elem) : arg->kind <= ARG_GRID;
         bool fits = number >= INT32_MIN && number <= (is_signed ? INT32_MAX : UINT32_MAX);
@@ -171,7 +183,7 @@ static const char *check_outputs(const TtLaunch *l, const TwImage *images) {
 }
 
 /* Buffers in DRAM one behind the other; those in L1 at its end, which circular buffers must leave. */
-static const char *place_buffers(const TtLaunch *l, TensixBuffer *buffers) {
+static const char *place_buffers(const TtLaunch *l, const TwImage *images, TensixBuffer *buffers) {
     const TtPlan *plan = l->plan;
     const TensixLimits *limits = tensix_limits(plan->options.arch);
     const TensixBuffer *last = NULL;
@@ -179,21 +191,52 @@ static const char *place_buffers(const TtLaunch *l, TensixBuffer *buffers) {
     for (size_t i = 0; i < plan->cbs.count; i++)
         taken += ((int64_t)plan->cbs.at[i].desc.pages * plan->cbs.at[i].desc.page_bytes + 63) / 64 * 64;
     for (size_t i = 0; i < plan->buffers.count; i++) {
+        const TwShards *shards = &plan->buffers.at[i].shards;
         buffers[i].in_l1 = plan->buffers.at[i].in_l1;
         if (!buffers[i].in_l1) {
             buffers[i].address = tensix_next_address(plan->options.arch, last);
             last = &buffers[i];
             continue;
         }
-        uint32_t share = tensix_l1_share(plan->options.arch, buffers[i].pages, buffers[i].page_bytes);
+        TwShardSize size = {0};
+        if (shards->cut != TW_WHOLE) size = tw_shard_size(shards, &images[i]);
+        int64_t share = shards->cut == TW_WHOLE
+                            ? tensix_l1_share(plan->options.arch, buffers[i].pages, buffers[i].page_bytes)
+                            : (int64_t)size.rows * size.columns * buffers[i].page_bytes;
         low -= share;
         if (low < taken)
-            return fail(l, "argument `%s` takes %u bytes of each core's L1, and the circular buffers and other tensors "
-                           "leave %lld" FIX "leave it in DRAM",
-                        plan->buffers.at[i].name, share, (long long)(low + share - taken));
+            return fail(l, "argument `%s` takes %lld bytes of each core's L1, and the circular buffers and other "
+                           "tensors leave %lld" FIX "leave it in DRAM",
+                        plan->buffers.at[i].name, (long long)share, (long long)(low + share - taken));
         buffers[i].address = (uint32_t)low;
     }
     return NULL;
+}
+
+/* The core at a place, by its number among those of the program; it becomes one of them. */
+static uint32_t core_at(TensixPoint *cores, uint32_t *count, TwPoint at) {
+    for (uint32_t i = 0; i < *count; i++)
+        if (cores[i].x == at.x && cores[i].y == at.y) return i;
+    cores[*count] = (TensixPoint){at.x, at.y};
+    return (*count)++;
+}
+
+/* Where the pages of tensors in shards lie. Cores that hold some belong to the program, with or without tasks. */
+static void place_shards(const TtLaunch *l, const TwImage *images, TensixBuffer *buffers, TensixPoint *cores,
+                         uint32_t *count) {
+    for (size_t i = 0; i < l->plan->buffers.count; i++) {
+        const TwShards *shards = &l->plan->buffers.at[i].shards;
+        if (shards->cut == TW_WHOLE) continue;
+        TwShardSize size = tw_shard_size(shards, &images[i]);
+        uint32_t columns = (uint32_t)images[i].pages[images[i].layout.rank - 1], inside;
+        TensixPlace *places = ARENA_ARRAY(l->arena, TensixPlace, buffers[i].pages);
+        for (uint32_t page = 0; page < buffers[i].pages; page++) {
+            uint32_t shard = columns ? tw_shard_of(&size, columns, page, &inside) : (inside = 0, 0);
+            places[page].core = core_at(cores, count, tw_shard_core(shards, shard));
+            places[page].offset = buffers[i].address + inside * buffers[i].page_bytes;
+        }
+        buffers[i].places = places;
+    }
 }
 
 /* ---------------------------------------------------------------------------------------------------- the run */
@@ -213,6 +256,8 @@ TwGrid tt_grid(const TtPlan *plan) {
                     .turns = plan->turns,
                     .first = o->first,
                     .size = o->size.x ? o->size : all,
+                    .follows = plan->follows < 0 ? (TwShards){0} : plan->buffers.at[plan->follows].shards,
+                    .turned = plan->turned,
                     .most = o->cores};
 }
 
@@ -229,19 +274,23 @@ TwMapping tt_map(const TtPlan *plan, const uint64_t *extents, uint32_t most, Are
     return map;
 }
 
-static void run_model(const TtLaunch *l, const TensixBuffer *buffers, const uint32_t *words, TtResult *result) {
+static void run_model(const TtLaunch *l, const TwImage *images, TensixBuffer *buffers, const uint32_t *words,
+                      TtResult *result) {
     const TtPlan *plan = l->plan;
     static const uint32_t semaphores[TW_SEMAPHORES];
     uint64_t extents[MAX_RANK];
     for (int i = 0; i < plan->task_rank; i++) extents[i] = (uint64_t)number_of(l, plan->tasks[i]);
     TwMapping map = tt_map(plan, extents, l->cores, l->arena);
     TensixPlacement *placements = ARENA_ARRAY(l->arena, TensixPlacement, map.count);
-    TensixPoint *cores = ARENA_ARRAY(l->arena, TensixPoint, map.count);
+    const TensixLimits *limits = tensix_limits(plan->options.arch);
+    TensixPoint *cores = ARENA_ARRAY(l->arena, TensixPoint, limits->grid_x * limits->grid_y);
+    uint32_t core_count = map.count;
     for (uint32_t i = 0; i < map.count; i++) {
         cores[i] = (TensixPoint){map.cores[i].x, map.cores[i].y};
         placements[i] = (TensixPlacement){.core = i, .args = map.words[i], .arg_count = plan->word_count};
     }
-    TensixCoreReport *core_reports = ARENA_ARRAY(l->arena, TensixCoreReport, map.count);
+    place_shards(l, images, buffers, cores, &core_count);
+    TensixCoreReport *core_reports = ARENA_ARRAY(l->arena, TensixCoreReport, core_count);
     TensixCbReport *cb_reports = ARENA_ARRAY(l->arena, TensixCbReport, plan->cbs.count);
     TensixKernel kernels[TT_KERNELS];
     for (int i = 0; i < TT_KERNELS; i++)
@@ -259,7 +308,7 @@ static void run_model(const TtLaunch *l, const TensixBuffer *buffers, const uint
                              .dst_full_sync = plan->full_sync,
                              .fidelity = plan->options.fidelity,
                              .cores = cores,
-                             .core_count = map.count,
+                             .core_count = core_count,
                              .semaphores = semaphores,
                              .semaphore_count = plan->shares || plan->turns ? TW_SEMAPHORES : 0,
                              .cbs = cbs,
@@ -303,12 +352,12 @@ bool tt_launch(const TtLaunch *l, TtResult *result) {
                                     .pages = (uint32_t)images[i].total + (images[i].total == 0),
                                     .data = images[i].data};
     }
-    if (!result->problem) result->problem = place_buffers(l, buffers);
+    if (!result->problem) result->problem = place_buffers(l, images, buffers);
     uint32_t *words = ARENA_ARRAY(l->arena, uint32_t, plan->args.count);
     if (!result->problem) result->problem = check_outputs(l, images);
     if (!result->problem) result->problem = make_words(l, images, buffers, words);
     result->argument = result->problem != NULL;
-    if (!result->problem) run_model(l, buffers, words, result);
+    if (!result->problem) run_model(l, images, buffers, words, result);
     for (size_t i = 0; i < count && !result->problem && !l->counts; i++)
         if (images[i].output) read_back(l, &plan->buffers.at[i], &images[i]);
     return !result->problem;

@@ -8,6 +8,7 @@
  *                         time; pages are a whole number of items (the lap rule); a CB of compute's own is waited for
  *                         when something was pushed; an arm of an `if` and the body of a loop leave every CB as they
  *                         found it
+ *     buffers             what moves in pages lies in pages, what moves element by element does not (tt_buffer.c)
  *     the NoC             what is read is waited for before it is pushed or sent, what is written before it is popped;
  *                         what cores share is sent before it is pushed
  *     DST                 acquire -> calls -> commit -> wait -> pack -> release; slots below the capacity; what the
@@ -27,7 +28,7 @@
 typedef struct State {
     uint64_t reserved, pushed, waited; /* an item is; pushed: by compute itself and not yet waited for */
     uint64_t reading, writing;         /* NoC transactions may be under way */
-    uint64_t sent;                     /* to the cores that share it, since it was reserved */
+    uint64_t asked, sent, shown, taken; /* by and to the cores that share it, since it was reserved */
     TtDstStep dst;                     /* the last step; DST_RELEASE: free */
     uint32_t written;                  /* slots, since acquire; somewhere on the way */
     TtInit init;                       /* UNIT_NONE: not known */
@@ -79,12 +80,16 @@ static void hand(Lint *l, const TtStep *step) {
         if (s->reserved & bit) broken_cb(l, step, cb, "it is reserved twice");
         if (inner && (s->pushed | (desc->slots < 2 ? s->waited : 0)) & bit) broken_cb(l, step, cb, "it is still full");
         s->reserved |= bit;
+        s->asked &= ~bit;
         s->sent &= ~bit;
+        s->shown &= ~bit;
+        s->taken &= ~bit;
         return;
     case CB_PUSH:
         if (!(s->reserved & bit)) broken_cb(l, step, cb, "it is pushed and was not reserved");
         if (s->reading & bit) broken_cb(l, step, cb, "it is pushed before its reads are waited for");
-        if (desc->share != SHARE_NONE && !(s->sent & bit)) broken_cb(l, step, cb, "it is pushed before it is shared");
+        if (desc->share != SHARE_NONE && !(s->taken & bit))
+            broken_cb(l, step, cb, "it is pushed before it is shared");
         s->reserved &= ~bit;
         if (own) s->pushed |= bit;
         return;
@@ -109,8 +114,21 @@ static void fills(Lint *l, const TtStep *step, int cb) {
     if (!(l->now.reserved & bit_of(l, cb))) broken_cb(l, step, cb, "it is filled and was not reserved");
 }
 
+/* A step of a group of cores, for the items of it that are reserved: after which one, and which it is. */
+static void share_group(Lint *l, const TtStep *step, uint64_t before, uint64_t *now, const char *rule) {
+    const TtPlan *plan = l->tt->plan;
+    fills(l, step, step->cb);
+    for (size_t i = 0; i < plan->cbs.count; i++) {
+        uint64_t bit = bit_of(l, (int)i);
+        if (plan->cbs.at[i].share != plan->cbs.at[step->cb].share || !(l->now.reserved & bit)) continue;
+        if (!(before & bit)) broken_cb(l, step, (int)i, rule);
+        *now |= bit;
+    }
+}
+
 static void share(Lint *l, const TtStep *step) {
     fills(l, step, step->cb);
+    if (!(l->now.asked & bit_of(l, step->cb))) broken_cb(l, step, step->cb, "it is sent and nobody has asked for it");
     if (l->now.reading & bit_of(l, step->cb)) broken_cb(l, step, step->cb,
                                                         "it is sent before its reads are waited for");
     l->now.sent |= bit_of(l, step->cb);
@@ -127,6 +145,10 @@ static void copy(Lint *l, const TtStep *step) {
 /* Pages come to, or go from, the window whose address was taken last. */
 static void transfer(Lint *l, const TtStep *step) {
     int cb = l->now.pointer;
+    bool in_pages = l->tt->plan->buffers.at[step->buffer].layout.paging != PAGE_PLAIN;
+    if (in_pages == (step->kind == STEP_PUT_PAGE))
+        broken(l, step, "", in_pages ? "single elements of a tensor that lies in pages are written"
+                                     : "pages of memory that lies as the caller has it are moved");
     if (cb < 0) {
         broken(l, step, "", "pages are moved and no address was taken");
     } else if (step->kind == STEP_WRITE || step->kind == STEP_PUT_PAGE) {
@@ -246,7 +268,10 @@ static State meet(Lint *l, const TtStep *step, State a, const State *b) {
     if (a.dst != b->dst) broken(l, step, "", "a loop or branch leaves DST in another state than it began with");
     a.reading |= b->reading;
     a.writing |= b->writing;
+    a.asked &= b->asked;
     a.sent &= b->sent;
+    a.shown &= b->shown;
+    a.taken &= b->taken;
     a.written |= b->written;
     if (a.pointer != b->pointer) a.pointer = -1;
     if (a.init.unit != UNIT_NONE && !tt_same_init(&a.init, &b->init)) a.init.unit = UNIT_NONE;
@@ -281,7 +306,10 @@ static void walk(Lint *l, const TtBlock *block) {
         case STEP_WRITE:
         case STEP_PUT_PAGE: transfer(l, step); break;
         case STEP_BARRIER: *(step->hand == CB_RESERVE ? &l->now.reading : &l->now.writing) = 0; break;
+        case STEP_ASK: share_group(l, step, ~0ull, &l->now.asked, ""); break;
         case STEP_SHARE: share(l, step); break;
+        case STEP_SHOW: share_group(l, step, l->now.sent, &l->now.shown, "it is shown before it is sent"); break;
+        case STEP_TAKE: share_group(l, step, l->now.shown, &l->now.taken, "it is taken before it is shown"); break;
         case STEP_COPY: copy(l, step); break;
         case STEP_MAKE_PAGE: fills(l, step, step->cb); break;
         case STEP_STARTUP:

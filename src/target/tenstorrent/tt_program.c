@@ -34,10 +34,10 @@ static void declare_names(Role *role, const TtStep *step) {
         role_cb(role, step->cb);
         role_cb(role, step->cb2);
         break;
-    case STEP_SHARE:
-        role_share(role, role->tt->plan->cbs.at[step->cb].share);
-        role_cb(role, step->cb);
-        break;
+    case STEP_SHARE: role_cb(role, step->cb); /* fallthrough */
+    case STEP_ASK:
+    case STEP_SHOW:
+    case STEP_TAKE: role_share(role, role->tt->plan->cbs.at[step->cb].share); break;
     case STEP_WRITE: role_accessor(role, step->buffer); break;
     default: break;
     }

@@ -60,7 +60,10 @@ typedef enum TtStepKind {
     STEP_READ_ROWS, /* rows of pages of buffer to text: body says which, page where each lies */
     STEP_WRITE,     /* page of buffer from text, unless it is outside */
     STEP_BARRIER,   /* hand: of reads (CB_RESERVE), of writes (CB_WAIT) */
-    STEP_SHARE,     /* the item of cb: sent to the cores of its group, or received */
+    STEP_ASK,       /* the group of cb: who receives says that there is room */
+    STEP_SHARE,     /* the item of cb: sent to the others of its group, by the core that has read it */
+    STEP_SHOW,      /* the group of cb: who has sent says so */
+    STEP_TAKE,      /* the group of cb: who receives waits for what is sent */
     STEP_COPY,      /* the item of cb into that of cb2, in L1 */
     STEP_MAKE_PAGE, /* of cb, at text; body computes an element */
     STEP_PUT_PAGE,   /* of cb, at text, element by element to buffer; body says where each goes, number: its page in

@@ -49,7 +49,8 @@ static void add_picture(Text *t, const TwMapping *map, const char *const *cells)
 }
 
 static void add_mapping(Text *t, const TtPlan *plan, const TwMapping *map, Arena *arena) {
-    static const char *const orders[] = {"", "row by row", "column by column", "in z-order", ""};
+    static const char *const orders[] = {"", "row by row", "column by column", "in z-order",
+                                         "where its shard lies"};
     const char **cells = ARENA_ARRAY(arena, const char *, map->count);
     bool in_block = map->rows > 0;
     for (uint32_t i = 0; i < map->count; i++) cells[i] = cell_text(plan, map->words[i], in_block, arena);
@@ -59,7 +60,7 @@ static void add_mapping(Text *t, const TtPlan *plan, const TwMapping *map, Arena
     for (size_t i = 0; i < plan->cbs.count && map->shares; i++) {
         const TtCb *cb = &plan->cbs.at[i];
         if (cb->share != SHARE_NONE)
-            text_add(t, "%s: read by the first core of each %s, sent to the others\n", cb->name,
+            text_add(t, "%s: read by one core of each %s, sent to the others\n", cb->name,
                      cb->share == SHARE_ROW ? "row" : "column");
     }
 }
@@ -90,6 +91,11 @@ char *tt_report(const TtPlan *plan, const TtResult *result, Arena *arena) {
     text_add(&t, "DRAM: %s bytes read, %s written; between cores %s, of them multicast %s bytes sent once\n",
              number(arena, r->dram_read_bytes), number(arena, r->dram_written_bytes),
              number(arena, r->core_to_core_bytes), number(arena, r->multicast_bytes));
+    bool has_shards = false;
+    for (size_t i = 0; i < plan->buffers.count; i++) has_shards |= plan->buffers.at[i].shards.cut != TW_WHOLE;
+    if (has_shards)
+        text_add(&t, "shards: %s bytes read by the cores that hold them, %s by others\n",
+                 number(arena, r->own_shard_bytes), number(arena, r->far_shard_bytes));
     text_add(&t, "cycles, estimated: %s; the busiest math unit needs %s, DRAM %s: %.2f times the larger\n",
              number(arena, r->cycles), number(arena, r->compute_bound), number(arena, r->dram_bound),
              bound ? (double)r->cycles / (double)bound : 0);

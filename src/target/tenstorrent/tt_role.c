@@ -146,6 +146,35 @@ const char *role_cb(Role *role, int cb) {
     return name;
 }
 
+/* The number of the first of the words that are the NoC coordinates of the cores' columns, or rows. */
+static int noc_words(Tt *tt, int axis) {
+    uint32_t count = 0;
+    for (int i = 0; i < tt->plan->param_count; i++) {
+        const TwShards *s = &tt->plan->shards[i];
+        uint32_t end = axis ? s->first.y + s->size.y : s->first.x + s->size.x;
+        if (s->cut != TW_WHOLE && end > count) count = end;
+    }
+    int first = tt_arg(tt, ARG_NOC, axis ? "noc_y0" : "noc_x0", axis, 0, EL_U32);
+    for (uint32_t i = 1; i < count; i++)
+        tt_arg(tt, ARG_NOC, arena_printf(tt->arena, "noc_%c%u", axis ? 'y' : 'x', i), axis, (int)i, EL_U32);
+    return first;
+}
+
+static void declare_sharded(Role *role, int buffer, const char *name, const char *address) {
+    Tt *tt = role->tt;
+    const TtBuffer *b = &tt->plan->buffers.at[buffer];
+    const TwShards *s = &b->shards;
+    int x = noc_words(tt, 0), y = noc_words(tt, 1), last = b->layout.rank - 1;
+    const char *columns = role_arg(role, ARG_PAGES, arena_printf(tt->arena, "%s_n%d", b->name, last), buffer, last);
+    const char *shard[2];
+    for (int i = 0; i < 2; i++)
+        shard[i] = role_arg(role, ARG_SHARD, arena_printf(tt->arena, "%s_shard_%s", b->name, i ? "columns" : "rows"),
+                            buffer, i);
+    declare(role, "const TwSharded<%u, %u, %u, %s, %u, %u> %s{%s, %s, %s, %s};", tt_page_bytes(b),
+            tw_shard_parts(s).x, s->down ? s->size.y : s->size.x, s->down ? "true" : "false",
+            (uint32_t)x + s->first.x, (uint32_t)y + s->first.y, name, address, columns, shard[0], shard[1]);
+}
+
 const char *role_accessor(Role *role, int buffer) {
     const char *key = arena_printf(role->tt->arena, "buffer %d", buffer);
     const char *name = map_get(&role->declared, key);
@@ -154,6 +183,10 @@ const char *role_accessor(Role *role, int buffer) {
     const char *address = role_arg(role, ARG_ADDRESS, arena_printf(role->tt->arena, "%s_address", hint), buffer, 0);
     name = cs_fresh(&role->p, arena_printf(role->tt->arena, "%s_pages", hint));
     map_set(&role->declared, role->tt->arena, key, (void *)name);
+    if (role->tt->plan->buffers.at[buffer].shards.cut != TW_WHOLE) {
+        declare_sharded(role, buffer, name, address);
+        return name;
+    }
     declare(role, "constexpr auto %s_layout = TensorAccessorArgs<%d>();", name,
             2 * (int)role->tt->accessors[role->kernel].count);
     declare(role, "const auto %s = TensorAccessor(%s_layout, %s);", name, name, address);
@@ -500,7 +533,7 @@ static void set_compile_args(const Role *role) {
 /* Which task a turn is: a position of the core's share, in the order that is asked for. */
 static void add_task(Role *role) {
     static const char *const orders[] = {
-        [TW_ROW_MAJOR] = NULL, [TW_COLUMN_MAJOR] = "tw_column_major", [TW_Z_ORDER] = "tw_z_order"};
+        [TW_COLUMN_MAJOR] = "tw_column_major", [TW_Z_ORDER] = "tw_z_order", [TW_MATCH_SHARD] = NULL};
     const TtOptions *o = &role->tt->plan->options;
     const Op *tasks = role->tt->tasks;
     const char *order = orders[o->order], *turn = "turn";
@@ -521,7 +554,8 @@ static void build_tasks(Role *role) {
     bool is_read = false;
     for (int i = 0; i < tasks->operand_count; i++) {
         is_read |= role->needed[tasks->regions[0]->args[i]];
-        if (is_read && (i || tt->plan->options.order > TW_ROW_MAJOR)) role_need(role, tasks->operands[i]);
+        bool is_walked = tt->plan->options.order > TW_ROW_MAJOR && tt->plan->options.order < TW_MATCH_SHARD;
+        if (is_read && (i || is_walked)) role_need(role, tasks->operands[i]);
     }
     int count = tasks->operand_count; /* orders are those of the last two indices, whether these are read or not */
     for (int i = count - 2; is_read && tt->plan->options.order > TW_ROW_MAJOR && i < count; i++)

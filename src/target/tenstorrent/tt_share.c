@@ -46,7 +46,7 @@ static unsigned uses_of_place(const Tt *tt, const Op *load) {
     return all;
 }
 
-static unsigned uses_of_number(const Tt *tt, Ref number) { return uses_of(&(Uses){.tt = tt}, number); }
+unsigned tt_task_uses(const Tt *tt, Ref number) { return uses_of(&(Uses){.tt = tt}, number); }
 
 static TtShare share_of(const Tt *tt, const TtField *field, unsigned row, unsigned column) {
     if (!field->load || field->cb < 0 || field->plain || tt_indexed_dim(tt, field->load) >= 0) return SHARE_NONE;
@@ -59,7 +59,7 @@ static unsigned uses_of_control(const Tt *tt, const Op *op) {
     unsigned all = 0;
     if (!op->region_count) return 0;
     if (op->code != OP_FOR && op->code != OP_IF) return ALL;
-    for (int i = 0; i < (op->code == OP_FOR ? 3 : 1); i++) all |= uses_of_number(tt, op->operands[i]);
+    for (int i = 0; i < (op->code == OP_FOR ? 3 : 1); i++) all |= tt_task_uses(tt, op->operands[i]);
     for (int i = 0; i < op->region_count; i++)
         for (const Op *inner = op->regions[i]->first; inner; inner = inner->next) all |= uses_of_control(tt, inner);
     return all;
@@ -68,8 +68,8 @@ static unsigned uses_of_control(const Tt *tt, const Op *op) {
 /* A loop whose end alone differs along a row or column of cores, which share all that it loads. */
 static bool is_uneven(Tt *tt, const Op *loop, unsigned row, unsigned column) {
     if (loop->code != OP_FOR) return false;
-    unsigned end = uses_of_number(tt, loop->operands[1]) & (row | column);
-    unsigned start = uses_of_number(tt, loop->operands[0]) | uses_of_number(tt, loop->operands[2]);
+    unsigned end = tt_task_uses(tt, loop->operands[1]) & (row | column);
+    unsigned start = tt_task_uses(tt, loop->operands[0]) | tt_task_uses(tt, loop->operands[2]);
     if ((end != row && end != column) || (start & (row | column))) return false;
     TtShare share = end == row ? SHARE_COLUMN : SHARE_ROW;
     for (size_t i = 0; i < tt->fields.count; i++) {

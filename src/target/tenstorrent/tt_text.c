@@ -8,6 +8,9 @@ static const char *cb_of(Role *role, int cb) { return role_cb(role, cb); }
 static uint32_t page_bytes(const Role *role, int buffer) {
     return tt_page_bytes(&role->tt->plan->buffers.at[buffer]);
 }
+static bool is_sharded(const Role *role, int buffer) {
+    return role->tt->plan->buffers.at[buffer].shards.cut != TW_WHOLE;
+}
 static const char *word_of(uint32_t bytes) { return bytes == PAGE_ELEMENTS * 4 ? "u32" : "u16"; }
 
 /* ------------------------------------------------------------------------------------------- what is set up */
@@ -162,8 +165,9 @@ static void put_step(Role *role, const TtStep *step) {
     case STEP_READ_ROWS: put_rows(role, step); return;
     case STEP_WRITE:
         cs_line(p, "const u32 page = %s;", step->page);
-        cs_line(p, "if (page != TW_OUTSIDE) noc_async_write_page(page, %s, %s);", role_accessor(role, step->buffer),
-                step->text);
+        cs_line(p, "if (page != TW_OUTSIDE) %s(page, %s, %s);",
+                is_sharded(role, step->buffer) ? "tw_write_page" : "noc_async_write_page",
+                role_accessor(role, step->buffer), step->text);
         return;
     case STEP_BARRIER: cs_line(p, "noc_async_%s_barrier();", step->hand == CB_RESERVE ? "read" : "write"); return;
     case STEP_MAKE_PAGE:
@@ -186,9 +190,15 @@ static void put_step(Role *role, const TtStep *step) {
                 cb_of(role, step->cb2), cb->item_pages * cb->desc.page_bytes);
         return;
     }
+    case STEP_ASK:
+    case STEP_SHOW:
+    case STEP_TAKE:
+        cs_line(p, "tw_share_%s(%s);", step->kind == STEP_ASK ? "ask" : step->kind == STEP_SHOW ? "show" : "take",
+                role_share(role, role->tt->plan->cbs.at[step->cb].share));
+        return;
     case STEP_SHARE: {
         const TtCb *cb = &role->tt->plan->cbs.at[step->cb];
-        cs_line(p, "tw_share(%s, get_write_ptr(%s), %u);", role_share(role, cb->share), cb_of(role, step->cb),
+        cs_line(p, "tw_share_send(%s, get_write_ptr(%s), %u);", role_share(role, cb->share), cb_of(role, step->cb),
                 cb->item_pages * cb->desc.page_bytes);
         return;
     }

@@ -58,13 +58,19 @@ typedef struct TensixCb {
     bool unpack_to_dest; /* Float32 or Int32 that copy_tile and transpose move straight to DST */
 } TensixCb;
 
-/* An interleaved buffer: page p in bank p modulo the number of banks, from `address` on. */
+/* Where a page of a buffer in shards lies: the core, by its number in the program, and the place in its L1. */
+typedef struct TensixPlace {
+    uint32_t core, offset;
+} TensixPlace;
+
+/* An interleaved buffer: page p in bank p modulo the number of banks, from `address` on; or one in shards. */
 typedef struct TensixBuffer {
     const char *name;
     uint32_t address; /* a multiple of dram_alignment; see tensix_next_address */
     uint32_t page_bytes, pages;
     uint8_t *data; /* pages one after the other; read and written by the run */
     bool in_l1;    /* page p in the L1 of core p modulo their number */
+    const TensixPlace *places; /* of each page, where it lies in shards, from `address` on; else NULL */
 } TensixBuffer;
 /* The first address after a buffer in DRAM, where the next one may lie; starts with 0 for none. */
 uint32_t tensix_next_address(TensixArch arch, const TensixBuffer *after);
@@ -132,6 +138,7 @@ typedef struct TensixReport {
     uint64_t dram_read_bytes, dram_written_bytes, core_to_core_bytes;
     uint64_t tiles_multiplied, tiles_packed; /* matmul steps of one tile each; packed tiles */
     uint64_t multicast_bytes;                /* sent once each, however many receive them */
+    uint64_t own_shard_bytes, far_shard_bytes; /* read from shards: a core's own, another one's */
     uint64_t cycles;                         /* estimated; until the last kernel ended */
     uint64_t compute_bound, dram_bound;      /* cycles of the busiest math unit; of all DRAM banks together */
     uint32_t dst_slots;                      /* used at once, at most */

@@ -114,6 +114,7 @@ struct Machine {
     Arena *arena;
     Bank banks[16];
     Core *cores;
+    uint32_t shards_from; /* of each L1: tensors in shards lie from here on */
     TtKernel *kernels;
     uint32_t kernel_count;
     uint64_t order;

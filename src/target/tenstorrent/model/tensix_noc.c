@@ -37,7 +37,7 @@ static void check_page(TtKernel *self, uint32_t base, uint32_t page, bool in_l1)
     const TensixProgram *program = self->machine->program;
     for (uint32_t i = 0; i < program->buffer_count; i++) {
         const TensixBuffer *b = &program->buffers[i];
-        if (b->address != base || b->in_l1 != in_l1 || page < b->pages) continue;
+        if (b->places || b->address != base || b->in_l1 != in_l1 || page < b->pages) continue;
         self->machine->report->strayed = i + 1;
         machine_fault(self, "an address of page %u of buffer %s, which has %u pages", page, b->name, b->pages);
     }
@@ -82,7 +82,7 @@ static uint8_t *dram_memory(TtKernel *self, const char *call, uint64_t address, 
     for (uint32_t i = 0; i < program->buffer_count; i++) {
         const TensixBuffer *b = &program->buffers[i];
         uint32_t rows = (b->pages + banks - 1) / banks;
-        if (b->in_l1 != in_l1 || at < b->address || at >= b->address + rows * b->page_bytes) continue;
+        if (b->places || b->in_l1 != in_l1 || at < b->address || at >= b->address + rows * b->page_bytes) continue;
         uint32_t page = (at - b->address) / b->page_bytes * banks + bank;
         uint32_t offset = (at - b->address) % b->page_bytes;
         if (page >= b->pages) {
@@ -155,7 +155,9 @@ static bool store_to_core(TtKernel *self, Core *core, uint32_t at, const uint8_t
         return false;
     }
     memmove(core->l1 + at, from, bytes);
+    if (at >= self->machine->shards_from) machine_renew(self->machine);
     if (bytes == 4) time_signal(core, at, p->done);
+    if (core == self->core) return true;
     self->machine->report->core_to_core_bytes += bytes;
     return true;
 }
@@ -217,6 +219,8 @@ static bool land(TtKernel *self, const Pending *p) {
     if (!p->write) {
         memmove(local, remote, p->bytes);
         bool is_far = owner ? owner != self->core : is_l1_bank(p->remote);
+        if (owner && local_part(p->remote) >= self->machine->shards_from)
+            *(is_far ? &report->far_shard_bytes : &report->own_shard_bytes) += p->bytes;
         if (is_far)
             report->core_to_core_bytes += p->bytes;
         else if (!owner)

@@ -171,8 +171,17 @@ static bool check_program(Machine *machine) {
         if (!b->page_bytes || b->page_bytes % limits->dram_alignment || b->address % limits->dram_alignment)
             report_add(machine, "buffer %s: address and page size must be multiples of %u\n", b->name,
                        limits->dram_alignment);
+        for (uint32_t page = 0; b->places && page < b->pages; page++) {
+            const TensixPlace *at = &b->places[page];
+            if (at->core < p->core_count && at->offset >= b->address && at->offset % TENSIX_L1_ALIGNMENT == 0 &&
+                b->address >= l1 && (uint64_t)at->offset + b->page_bytes <= limits->l1_bytes)
+                continue;
+            report_add(machine, "buffer %s: page %u lies on core %u of %u from byte 0x%x of L1 on\n", b->name, page,
+                       at->core, p->core_count, at->offset);
+            break;
+        }
         uint64_t end = b->address + (uint64_t)tensix_l1_share(p->arch, b->pages, b->page_bytes);
-        if (b->in_l1 && (b->address < l1 || end > limits->l1_bytes))
+        if (b->in_l1 && !b->places && (b->address < l1 || end > limits->l1_bytes))
             report_add(machine, "buffer %s takes bytes 0x%x to 0x%llx of L1, circular buffers end at 0x%llx\n", b->name,
                        b->address, (unsigned long long)end, (unsigned long long)l1);
     }
@@ -339,6 +348,20 @@ static void report_leftovers(Machine *machine, const Core *core) {
     }
 }
 
+/* Tensors in shards lie in the memory of cores while the kernels run. */
+static void move_shards(Machine *machine, bool in) {
+    const TensixProgram *p = machine->program;
+    for (uint32_t i = 0; i < p->buffer_count; i++) {
+        const TensixBuffer *b = &p->buffers[i];
+        if (b->places && b->address < machine->shards_from) machine->shards_from = b->address;
+        for (uint32_t page = 0; b->places && page < b->pages; page++) {
+            uint8_t *there = machine->cores[b->places[page].core].l1 + b->places[page].offset;
+            uint8_t *here = b->data + (size_t)page * b->page_bytes;
+            memcpy(in ? there : here, in ? here : there, b->page_bytes);
+        }
+    }
+}
+
 static void report_end(Machine *machine) {
     if (machine->faults > MAX_FAULTS) report_add(machine, "... and %u more\n", machine->faults - MAX_FAULTS);
     if (machine->faults) return;
@@ -361,7 +384,10 @@ static void report_end(Machine *machine) {
 static bool run_guarded(Machine *machine, Arena *arena, uint8_t *l1, bool low) {
     if (!TRAP_ARM(arena->trap)) return false;
     set_up(machine, arena, l1, low);
+    machine->shards_from = UINT32_MAX;
+    move_shards(machine, true);
     run_kernels(machine);
+    move_shards(machine, false);
     if (machine->no_memory) return false;
     report_end(machine);
     time_report(machine);

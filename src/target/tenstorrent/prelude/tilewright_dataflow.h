@@ -27,10 +27,40 @@ template <typename Word> static inline u32 tw_fill_page(u32 cb, u32 bits) {
     for (i32 i = 0; i < 1024; ++i) to[i] = (Word)bits;
     return l1;
 }
+/* A tensor in shards: its pages lie in the L1 of cores, whose NoC coordinates are among the common arguments: those of the first
+ * column of cores and of the first row from these words on. Shard after shard goes to core after core, `Run` of them in a line;
+ * `Across`: shards beside each other. */
+template <u32 Bytes, u32 Across, u32 Run, bool Down, u32 XWord, u32 YWord> struct TwSharded {
+    u32 base, columns, shard_rows, shard_columns; /* in pages */
+    u64 get_noc_addr(u32 page, u32 offset = 0) const {
+        const u32 row = page / columns, column = page % columns;
+        const u32 shard = row / shard_rows * Across + column / shard_columns;
+        const u32 inside = row % shard_rows * shard_columns + column % shard_columns;
+        const u32 x = Down ? shard / Run : shard % Run, y = Down ? shard % Run : shard / Run;
+        return ::get_noc_addr(get_common_arg_val<u32>(XWord + x), get_common_arg_val<u32>(YWord + y), base + inside * Bytes + offset);
+    }
+};
+template <typename Pages> static inline u64 tw_page_address(u32 page, const Pages &pages, u32 offset) {
+    return get_noc_addr(page, pages, offset);
+}
+template <u32 Bytes, u32 Across, u32 Run, bool Down, u32 X, u32 Y>
+static inline u64 tw_page_address(u32 page, const TwSharded<Bytes, Across, Run, Down, X, Y> &pages, u32 offset) {
+    return pages.get_noc_addr(page, offset);
+}
+template <typename Pages> static inline void tw_begin_page(u32 page, const Pages &pages, u32 to) { noc_async_read_page(page, pages, to); }
+template <u32 Bytes, u32 Across, u32 Run, bool Down, u32 X, u32 Y>
+static inline void tw_begin_page(u32 page, const TwSharded<Bytes, Across, Run, Down, X, Y> &pages, u32 to) {
+    noc_async_read(pages.get_noc_addr(page), to, Bytes);
+}
+template <u32 Bytes, u32 Across, u32 Run, bool Down, u32 X, u32 Y>
+static inline void tw_write_page(u32 page, const TwSharded<Bytes, Across, Run, Down, X, Y> &pages, u32 from) {
+    noc_async_write(from, pages.get_noc_addr(page), Bytes);
+}
+
 /* Begins to read a page; outside the tensor it is the one of fill. */
 template <typename Pages> static inline void tw_read_page(u32 page, const Pages &pages, u32 fill, u32 to, u32 bytes) {
     if (page != TW_OUTSIDE)
-        noc_async_read_page(page, pages, to);
+        tw_begin_page(page, pages, to);
     else
         noc_async_read(get_noc_addr(fill), to, bytes);
 }
@@ -54,7 +84,7 @@ static inline void tw_read_rows(u32 to, const Pages &pages, u32 fill, Index inde
         const u32 page = page_of(inside ? (u32)(at / 32) : TW_OUTSIDE), row = inside ? (u32)(at % 32) : 0;
         for (u32 c = 0; c < 32; c += 16) {
             const u32 place = tw_place(row, c) * sizeof(Word);
-            noc_async_read(page == TW_OUTSIDE ? get_noc_addr(fill + place) : get_noc_addr(page, pages, place),
+            noc_async_read(page == TW_OUTSIDE ? get_noc_addr(fill + place) : tw_page_address(page, pages, place),
                            to + tw_place(r, c) * sizeof(Word), 16 * sizeof(Word));
         }
     }
@@ -245,35 +275,48 @@ template <typename T> static inline void tw_tell(u32 l1, T x) {
     to[1] = (u32)(bits >> 32);
 }
 
-/* A row or column of cores that all need the same pages, at the same place of their L1: the first one sends, the others receive. */
+/* A row or column of cores that all need the same pages, at the same place of their L1: one sends, the others receive. */
 struct TwShare {
-    u32 role, x0, y0, x1, y1, receivers, from_x, from_y; /* role: 0 alone, 1 sends, 2 receives; receivers' rectangle; sender */
+    u32 role, x0, y0, x1, y1, receivers, from_x, from_y; /* role: 0 alone, 1 sends, 2 receives; a rectangle of receivers; sender */
+    u32 far_x0, far_y0, far_x1, far_y1, far_receivers;   /* those behind a gap of the NoC */
     u32 ready, valid;                                    /* semaphores: how many may be sent to; what was sent has come */
 };
 static inline TwShare tw_share_of(u32 arg, u32 semaphore) {
-    return {get_arg_val<u32>(arg),     get_arg_val<u32>(arg + 1), get_arg_val<u32>(arg + 2), get_arg_val<u32>(arg + 3),
-            get_arg_val<u32>(arg + 4), get_arg_val<u32>(arg + 5), get_arg_val<u32>(arg + 6), get_arg_val<u32>(arg + 7),
-            (u32)get_semaphore(semaphore), (u32)get_semaphore(semaphore + 1)};
+    return {get_arg_val<u32>(arg),      get_arg_val<u32>(arg + 1),  get_arg_val<u32>(arg + 2),  get_arg_val<u32>(arg + 3),
+            get_arg_val<u32>(arg + 4),  get_arg_val<u32>(arg + 5),  get_arg_val<u32>(arg + 6),  get_arg_val<u32>(arg + 7),
+            get_arg_val<u32>(arg + 9),  get_arg_val<u32>(arg + 10), get_arg_val<u32>(arg + 11), get_arg_val<u32>(arg + 12),
+            get_arg_val<u32>(arg + 13), (u32)get_semaphore(semaphore), (u32)get_semaphore(semaphore + 1)};
 }
 static inline bool tw_reads(const TwShare &s) { return s.role != 2; }
-/* Pages that are there at one core, and reserved at all, are there at all. */
-static inline void tw_share(const TwShare &s, u32 l1, u32 bytes) {
-    volatile tt_l1_ptr u32 *ready = reinterpret_cast<volatile tt_l1_ptr u32 *>((uintptr_t)s.ready);
-    volatile tt_l1_ptr u32 *valid = reinterpret_cast<volatile tt_l1_ptr u32 *>((uintptr_t)s.valid);
-    if (s.role == 1) {
-        noc_semaphore_wait(ready, s.receivers);
-        noc_semaphore_set(ready, 0);
-        noc_async_write_multicast(l1, get_noc_multicast_addr(s.x0, s.y0, s.x1, s.y1, l1), bytes, s.receivers);
-        noc_async_writes_flushed(); /* the flag must not overtake the pages */
-        noc_semaphore_set(valid, 1);
-        noc_semaphore_set_multicast(s.valid, get_noc_multicast_addr(s.x0, s.y0, s.x1, s.y1, s.valid), s.receivers);
-        noc_async_write_barrier();
-    } else if (s.role == 2) {
-        noc_semaphore_set(valid, 0);
-        noc_semaphore_inc(get_noc_addr(s.from_x, s.from_y, s.ready), 1);
-        noc_semaphore_wait(valid, 1);
-        noc_async_atomic_barrier();
-    }
+/* Pages that are there at one core come to all: who receives has reserved them, and asks; the sender sends all that is asked for
+ * at once, and shows it; who receives takes it. */
+static inline volatile tt_l1_ptr u32 *tw_word_at(u32 l1) { return reinterpret_cast<volatile tt_l1_ptr u32 *>((uintptr_t)l1); }
+static inline void tw_share_ask(const TwShare &s) {
+    if (s.role != 2) return;
+    noc_semaphore_set(tw_word_at(s.valid), 0);
+    noc_semaphore_inc(get_noc_addr(s.from_x, s.from_y, s.ready), 1);
+}
+static inline void tw_share_send(const TwShare &s, u32 l1, u32 bytes) {
+    if (s.role != 1) return;
+    noc_semaphore_wait(tw_word_at(s.ready), s.receivers);
+    noc_async_write_multicast(l1, get_noc_multicast_addr(s.x0, s.y0, s.x1, s.y1, l1), bytes, s.receivers - s.far_receivers);
+    if (s.far_receivers)
+        noc_async_write_multicast(l1, get_noc_multicast_addr(s.far_x0, s.far_y0, s.far_x1, s.far_y1, l1), bytes, s.far_receivers);
+}
+static inline void tw_share_show(const TwShare &s) {
+    if (s.role != 1) return;
+    noc_semaphore_set(tw_word_at(s.ready), 0);
+    noc_async_writes_flushed(); /* the flag must not overtake the pages */
+    noc_semaphore_set(tw_word_at(s.valid), 1);
+    noc_semaphore_set_multicast(s.valid, get_noc_multicast_addr(s.x0, s.y0, s.x1, s.y1, s.valid), s.receivers - s.far_receivers);
+    if (s.far_receivers)
+        noc_semaphore_set_multicast(s.valid, get_noc_multicast_addr(s.far_x0, s.far_y0, s.far_x1, s.far_y1, s.valid), s.far_receivers);
+    noc_async_write_barrier();
+}
+static inline void tw_share_take(const TwShare &s) {
+    if (s.role != 2) return;
+    noc_semaphore_wait(tw_word_at(s.valid), 1);
+    noc_async_atomic_barrier();
 }
 
 /* The scaler of a sum or maximum: 1.0 in the first row of each face. */

@@ -224,6 +224,7 @@ struct TwTensor {
     std::vector<uint8_t> pages;
     std::shared_ptr<tt::tt_metal::distributed::MeshBuffer> buffer;
     bool bound = false; /* the caller's own */
+    TwShardSize shard{}; /* if it lies in shards */
     void place() {
         char text[320];
         if (!tw_place_image(&image, text)) tw_fail(text);
@@ -243,6 +244,34 @@ struct TwTensor {
             tt::tt_metal::distributed::ReplicatedBufferConfig{.size = pages.size()},
             tt::tt_metal::distributed::DeviceLocalBufferConfig{.page_size = image.page_bytes,
                                                                .buffer_type = memory},
+            device);
+    }
+    /* In the L1 of cores, shard by shard: as many pages of each core, row by row. */
+    void create_shards(tt::tt_metal::distributed::MeshDevice *device, const TwShards &shards) {
+        const CoreCoord size = device->compute_with_storage_grid_size();
+        const TwPoint end = {shards.first.x + shards.size.x, shards.first.y + shards.size.y};
+        if (end.x > size.x || end.y > size.y) tw_fail("the device has fewer cores than the shards of " + std::string(image.name) + " ask for");
+        shard = tw_shard_size(&shards, &image);
+        const u32 columns = (u32)image.pages[image.layout.rank - 1], rows = columns ? (u32)(image.total / columns) : 0;
+        CoreCoord last(end.x - 1, end.y - 1);
+        if (shards.cut == TW_BLOCK && columns) { /* the rectangle that holds some: then shards in line are those in rows */
+            const u32 across = (columns + shard.columns - 1) / shard.columns, down = (rows + shard.rows - 1) / shard.rows;
+            last = CoreCoord(shards.first.x + (shards.down ? down : across) - 1, shards.first.y + (shards.down ? across : down) - 1);
+        }
+        const tt::tt_metal::TensorMemoryLayout layouts[] = {
+            tt::tt_metal::TensorMemoryLayout::INTERLEAVED, tt::tt_metal::TensorMemoryLayout::HEIGHT_SHARDED,
+            tt::tt_metal::TensorMemoryLayout::WIDTH_SHARDED, tt::tt_metal::TensorMemoryLayout::BLOCK_SHARDED};
+        const tt::tt_metal::ShardSpecBuffer spec(
+            CoreRangeSet(CoreRange(CoreCoord(shards.first.x, shards.first.y), last)),
+            std::array<u32, 2>{shard.rows * 32, shard.columns * 32},
+            shards.down ? tt::tt_metal::ShardOrientation::COL_MAJOR : tt::tt_metal::ShardOrientation::ROW_MAJOR,
+            std::array<u32, 2>{32, 32}, std::array<u32, 2>{columns ? rows : 1, columns ? columns : 1});
+        buffer = tt::tt_metal::distributed::MeshBuffer::create(
+            tt::tt_metal::distributed::ReplicatedBufferConfig{.size = pages.size()},
+            tt::tt_metal::distributed::DeviceLocalBufferConfig{
+                .page_size = image.page_bytes,
+                .buffer_type = tt::tt_metal::BufferType::L1,
+                .sharding_args = tt::tt_metal::BufferShardingArgs(spec, layouts[shards.cut])},
             device);
     }
     /* A tensor of the device, where it is: no page is copied. What is asked of it is that its tiles are these pages. */

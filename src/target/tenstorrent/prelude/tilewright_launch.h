@@ -12,11 +12,12 @@
  *     strided        columns = 1, row_tasks = cores: each core every so-manieth
  *     block_linear   columns = block, row_tasks = block * cores: blocks dealt out in turn
  *     rect           a rectangle of cores, each a block of the last two task indices, one plane of the other indices
- * after the other
+ * after the other; where tasks follow the shards of a tensor, the block that belongs to the core's shard
  *
  * and the order says which task a position is: of the whole grid, in a rectangle of the core's own block. Where loads
  * are shared the
- * blocks of a rectangle are equal, and the first core of a row or column sends to the others. */
+ * blocks of a rectangle are equal, and one core of a row or column sends to the others: the first one, but for the last row and
+ * the first column, where the last one does. */
 #ifndef TILEWRIGHT_LAUNCH_H
 #define TILEWRIGHT_LAUNCH_H
 #include <stdbool.h>
@@ -209,6 +210,70 @@ static inline void tw_move_elements(TwImage *im, TwMove *move, void *context) {
     tw_move_below(im, 0, im->base, 0, 0, 0, move, context);
 }
 
+/* ----------------------------------------------------------------------------------------------------- shards */
+
+typedef struct TwPoint {
+    uint32_t x, y;
+} TwPoint;
+
+/* How a tensor lies in the L1 of a rectangle of cores: its pages as rows (of all dimensions but the last) and columns are
+ * cut into equal shards, the last ones shorter; in rows, in columns, or both. Shard after shard goes to core after core,
+ * row by row, or `down` columns; of blocks row r and column c to the core of row r and column c, or the other way. */
+typedef enum TwCut { TW_WHOLE, TW_HEIGHT, TW_WIDTH, TW_BLOCK } TwCut;
+typedef struct TwShards {
+    TwCut cut;
+    bool down;
+    TwPoint first, size;
+} TwShards;
+/* Of one tensor: pages of a shard, and shards beside each other, some of which may be empty. */
+typedef struct TwShardSize {
+    uint32_t rows, columns, across, count;
+} TwShardSize;
+
+/* Into how many parts rows and columns are cut. */
+static inline TwPoint tw_shard_parts(const TwShards *s) {
+    const uint32_t all = s->size.x * s->size.y;
+    if (s->cut == TW_HEIGHT) { const TwPoint rows = {1, all}; return rows; }
+    if (s->cut == TW_WIDTH) { const TwPoint columns = {all, 1}; return columns; }
+    const TwPoint turned = {s->size.y, s->size.x};
+    return s->down ? turned : s->size;
+}
+static inline TwPoint tw_shard_core(const TwShards *s, uint32_t shard) {
+    TwPoint at = {shard % s->size.x, shard / s->size.x};
+    if (s->down) at.x = shard / s->size.y, at.y = shard % s->size.y;
+    at.x += s->first.x;
+    at.y += s->first.y;
+    return at;
+}
+static inline uint32_t tw_shard_step(int64_t pages, int64_t together, uint32_t parts) { /* whole grains, where they fit */
+    const int64_t grains = (pages + together - 1) / together;
+    const int64_t step = (grains + parts - 1) / parts * together;
+    return (uint32_t)(step ? step : together);
+}
+static inline TwShardSize tw_shard_size(const TwShards *s, const TwImage *im) {
+    const TwPoint parts = tw_shard_parts(s);
+    const int last = im->layout.rank - 1;
+    int64_t columns = im->pages[last], rows = 1, together[2] = {1, 1};
+    for (int d = 0; d < last; d++) rows *= im->pages[d];
+    for (int i = 0; i < 2 && i <= last; i++) {
+        const int64_t grain = im->layout.grain[last - i], unit = im->layout.unit[last - i];
+        together[i] = (grain + unit - 1) / unit;
+        if (im->pages[last - i] % together[i] && i && last > 1) together[i] = 1;
+    }
+    TwShardSize size;
+    size.rows = tw_shard_step(rows, together[1], parts.y);
+    size.columns = tw_shard_step(columns, together[0], parts.x);
+    size.across = parts.x;
+    size.count = parts.x * parts.y;
+    return size;
+}
+/* Where page `page` lies: the shard, and the number of the page in it. */
+static inline uint32_t tw_shard_of(const TwShardSize *s, uint32_t columns, uint32_t page, uint32_t *inside) {
+    const uint32_t row = page / columns, column = page % columns;
+    *inside = row % s->rows * s->columns + column % s->columns;
+    return row / s->rows * s->across + column / s->columns;
+}
+
 /* ------------------------------------------------------------------------------------------------------ cores */
 
 /* In which order positions are numbered: of the whole grid, in a rectangle of the core's own block. */
@@ -217,9 +282,10 @@ typedef enum TwOrder { TW_ORDER_AUTO, TW_ROW_MAJOR, TW_COLUMN_MAJOR, TW_Z_ORDER,
 typedef enum TwPolicy { TW_AUTO, TW_CONTIGUOUS, TW_STRIDED, TW_RECT, TW_BLOCK_LINEAR } TwPolicy;
 enum {
     TW_TASK_WORDS = 6,
-    TW_SHARE_WORDS = 9,
+    TW_SHARE_WORDS = 14,
     TW_SHARE_RECEIVERS = 5, /* among them */
     TW_SHARE_PLACE = 8,
+    TW_SHARE_FAR = 9,
     TW_CORE_WORDS = TW_TASK_WORDS + 2 * TW_SHARE_WORDS,
     TW_TURN_WORDS = 7, /* instead of those of shares */
     TW_SEMAPHORES = 4,
@@ -227,9 +293,6 @@ enum {
     TW_SHARE_SENDS = 1,
     TW_SHARE_RECEIVES = 2
 };
-typedef struct TwPoint {
-    uint32_t x, y;
-} TwPoint;
 
 /* What the plan says of it, and the device. */
 typedef struct TwGrid {
@@ -239,6 +302,8 @@ typedef struct TwGrid {
     bool shares;            /* some loads are shared: rect, or each core reads for itself */
     TwPoint first, size;    /* of the cores to be used; their number is at most `most`, 0: all of them */
     uint32_t most;
+    TwShards follows;       /* cut: not TW_WHOLE: cores take the tasks that belong to their shards of this form */
+    bool turned;            /* its rows go with the last task index, its columns with the one before */
     TwPoint (*noc)(const void *device, TwPoint core); /* the coordinates by which kernels name it */
     const void *device;
 } TwGrid;
@@ -268,25 +333,37 @@ static inline void tw_choose_rectangle(const TwGrid *g, uint64_t rows, uint64_t 
         }
 }
 
-/* The group's words for a core at `at` of `from` .. `to` in a line: the first one sends to those behind it. */
-static inline void tw_set_share(const TwGrid *g, uint32_t *words, TwPoint at, TwPoint from, TwPoint to) {
-    const uint32_t receivers = to.x - from.x + to.y - from.y;
-    const bool along_x = to.x > from.x, sends = at.x == from.x && at.y == from.y;
-    const TwPoint next = {from.x + (along_x ? 1 : 0), from.y + (along_x ? 0 : 1)};
-    memset(words, 0, TW_SHARE_WORDS * sizeof *words);
-    if (!receivers) return;
-    const TwPoint sender = g->noc(g->device, from), first = g->noc(g->device, next), last = g->noc(g->device, to);
-    words[0] = sends ? TW_SHARE_SENDS : TW_SHARE_RECEIVES;
-    words[1] = first.x, words[2] = first.y, words[3] = last.x, words[4] = last.y;
-    words[TW_SHARE_RECEIVERS] = receivers;
-    words[6] = sender.x, words[7] = sender.y;
-    words[TW_SHARE_PLACE] = at.x - from.x + at.y - from.y;
-}
-
 /* A multicast goes to neighbours on the NoC: columns x and x + 1. Blackhole's have a gap. */
 static inline bool tw_are_neighbours(const TwGrid *g, uint32_t x) {
     const TwPoint here = {x, g->first.y}, next = {x + 1, g->first.y};
     return g->noc(g->device, next).x == g->noc(g->device, here).x + 1;
+}
+
+/* The group's words for a core at `at` of `from` .. `to` in a line: the first one, or the last one, sends to the others. They
+ * make one rectangle on the NoC, or two where it has a gap. */
+static inline void tw_set_share(const TwGrid *g, uint32_t *words, TwPoint at, TwPoint from, TwPoint to, bool last_sends) {
+    const bool along_x = to.x > from.x;
+    const uint32_t receivers = to.x - from.x + to.y - from.y, place = last_sends ? receivers : 0;
+    const TwPoint sender = g->noc(g->device, last_sends ? to : from);
+    memset(words, 0, TW_SHARE_WORDS * sizeof *words);
+    if (!receivers) return;
+    words[0] = at.x - from.x + at.y - from.y == place ? TW_SHARE_SENDS : TW_SHARE_RECEIVES;
+    words[TW_SHARE_RECEIVERS] = receivers;
+    words[6] = sender.x, words[7] = sender.y;
+    words[TW_SHARE_PLACE] = at.x - from.x + at.y - from.y;
+    uint32_t *rectangle = NULL;
+    for (uint32_t i = 0; i <= receivers; i++) {
+        const TwPoint core = {from.x + (along_x ? i : 0), from.y + (along_x ? 0 : i)};
+        if (i == place) continue;
+        const bool is_next = rectangle && (!along_x || tw_are_neighbours(g, core.x - 1));
+        const TwPoint noc = g->noc(g->device, core);
+        if (!is_next) {
+            rectangle = rectangle ? words + TW_SHARE_FAR : words + 1;
+            rectangle[0] = noc.x, rectangle[1] = noc.y;
+        }
+        rectangle[2] = noc.x, rectangle[3] = noc.y;
+        if (rectangle == words + TW_SHARE_FAR) words[TW_SHARE_FAR + 4]++;
+    }
 }
 
 /* Part `i` of `count` of `all`: the first ones have one more. */
@@ -296,26 +373,65 @@ static inline uint32_t tw_part(uint64_t all, uint32_t count, uint32_t i, uint32_
     return (uint32_t)(share + (i < more));
 }
 
-static inline void tw_map_rectangle(const TwGrid *g, TwMapping *m, uint64_t rows, uint64_t columns, uint64_t planes) {
-    const uint32_t last_x = g->first.x + m->columns - 1, last_y = g->first.y + m->rows - 1;
+/* The words of a core at `at` that has `height` x `width` tasks from (row, column) on, in each plane. */
+static inline void tw_set_block(uint32_t *words, uint64_t row, uint64_t column, uint64_t height, uint64_t width, uint64_t rows,
+                                uint64_t columns, uint64_t planes) {
+    words[0] = (uint32_t)(row * columns + column);
+    words[1] = (uint32_t)(height * width * planes);
+    words[2] = (uint32_t)width;
+    words[3] = (uint32_t)height;
+    words[4] = (uint32_t)columns;
+    words[5] = (uint32_t)(rows * columns);
+}
+
+static inline void tw_map_rectangle(const TwGrid *g, TwMapping *m, TwPoint first, uint64_t rows, uint64_t columns,
+                                    uint64_t planes) {
+    const uint32_t last_x = first.x + m->columns - 1, last_y = first.y + m->rows - 1;
+    m->count = m->rows * m->columns;
     for (uint32_t i = 0; i < m->count; i++) {
-        const TwPoint at = {g->first.x + i % m->columns, g->first.y + i / m->columns};
+        const TwPoint at = {first.x + i % m->columns, first.y + i / m->columns};
         uint32_t *words = m->words[i], row, column;
+        const uint32_t height = tw_part(rows, m->rows, i / m->columns, &row);
+        const uint32_t width = tw_part(columns, m->columns, i % m->columns, &column);
         m->cores[i] = at;
-        words[3] = tw_part(rows, m->rows, i / m->columns, &row);
-        words[2] = tw_part(columns, m->columns, i % m->columns, &column);
-        words[0] = (uint32_t)(row * columns + column);
-        words[1] = (uint32_t)(words[2] * words[3] * planes);
-        words[4] = (uint32_t)columns;
-        words[5] = (uint32_t)(rows * columns);
+        tw_set_block(words, row, column, height, width, rows, columns, planes);
         if (!m->shares) continue;
-        uint32_t from = at.x, to = at.x;
-        while (from > g->first.x && tw_are_neighbours(g, from - 1)) from--;
-        while (to < last_x && tw_are_neighbours(g, to)) to++;
-        const TwPoint left = {from, at.y}, right = {to, at.y}, top = {at.x, g->first.y}, bottom = {at.x, last_y};
-        tw_set_share(g, words + TW_TASK_WORDS, at, left, right);
-        tw_set_share(g, words + TW_TASK_WORDS + TW_SHARE_WORDS, at, top, bottom);
+        const TwPoint left = {first.x, at.y}, right = {last_x, at.y}, top = {at.x, first.y}, bottom = {at.x, last_y};
+        const bool is_wide = m->columns > 1 && m->rows > 1; /* no core sends twice */
+        tw_set_share(g, words + TW_TASK_WORDS, at, left, right, is_wide && at.y == last_y);
+        tw_set_share(g, words + TW_TASK_WORDS + TW_SHARE_WORDS, at, top, bottom, is_wide && at.x == first.x);
     }
+}
+
+/* Each core the tasks that belong to its shard: as many grains of the tensor make a shard as tasks a block. Where that is a
+ * rectangle of equal blocks, its cores can share what they load. */
+static inline void tw_map_shards(const TwGrid *g, TwMapping *m, uint64_t rows, uint64_t columns, uint64_t planes) {
+    const TwShards *s = &g->follows;
+    TwPoint parts = tw_shard_parts(s), block, used;
+    const uint32_t across = parts.x;
+    if (g->turned) parts.x = parts.y, parts.y = across;
+    block.y = (uint32_t)((rows + parts.y - 1) / parts.y);
+    block.x = (uint32_t)((columns + parts.x - 1) / parts.x);
+    used.y = (uint32_t)((rows + block.y - 1) / block.y);
+    used.x = (uint32_t)((columns + block.x - 1) / block.x);
+    const bool is_equal = rows % block.y == 0 && columns % block.x == 0, is_line = used.x == 1 || used.y == 1;
+    const bool is_placed = is_line ? (used.x == 1 && s->size.x == 1) || (used.y == 1 && s->size.y == 1)
+                                   : s->cut == TW_BLOCK && !s->down && !g->turned;
+    m->rows = used.y, m->columns = used.x;
+    m->shares = g->shares && is_equal && is_placed;
+    if (m->shares) {
+        tw_map_rectangle(g, m, s->first, rows, columns, planes);
+        return;
+    }
+    m->count = 0;
+    for (uint32_t y = 0; y < used.y; y++)
+        for (uint32_t x = 0; x < used.x; x++) {
+            const uint64_t row = (uint64_t)y * block.y, column = (uint64_t)x * block.x;
+            const uint64_t height = rows - row < block.y ? rows - row : block.y;
+            const uint64_t width = columns - column < block.x ? columns - column : block.x;
+            m->cores[m->count] = tw_shard_core(s, g->turned ? x * across + y : y * across + x);
+            tw_set_block(m->words[m->count++], row, column, height, width, rows, columns, planes);
+        }
 }
 
 static inline void tw_map_in_order(const TwGrid *g, TwMapping *m, uint64_t tasks) {
@@ -363,14 +479,18 @@ static inline void tw_map(const TwGrid *g, const uint64_t *extents, int rank, Tw
     const uint32_t run = g->policy == TW_BLOCK_LINEAR ? g->block : 1;
     const uint64_t parts = (tasks + run - 1) / run;
     m->count = most < parts ? most : (uint32_t)parts;
+    if (g->follows.cut != TW_WHOLE) {
+        const uint64_t columns = rank >= 2 ? extents[rank - 1] : 1, rows = extents[rank >= 2 ? rank - 2 : 0];
+        tw_map_shards(g, m, rows, columns, tasks / (rows * columns));
+        return;
+    }
     if (rank >= 2 && (g->policy == TW_RECT || (g->policy == TW_AUTO && g->shares))) {
         const uint64_t rows = extents[rank - 2], columns = extents[rank - 1];
         if (g->shares) tw_choose_rectangle(g, rows, columns, m->count, true, m);
         m->shares = g->shares && 2 * m->rows * m->columns >= m->count; /* else most cores would idle */
         if (!m->shares) m->rows = m->columns = 0;
         if (!m->shares && g->policy == TW_RECT) tw_choose_rectangle(g, rows, columns, m->count, false, m);
-        if (m->rows) m->count = m->rows * m->columns;
-        if (m->rows) tw_map_rectangle(g, m, rows, columns, tasks / (rows * columns));
+        if (m->rows) tw_map_rectangle(g, m, g->first, rows, columns, tasks / (rows * columns));
     }
     if (!m->rows) tw_map_in_order(g, m, tasks);
     if (g->turns) tw_set_turns(g, m);

@@ -23,7 +23,10 @@ static inline void tt_at(uint32_t line) { *tt_api->call = line; }
 #define noc_async_read_barrier TT_LINE noc_async_read_barrier
 #define noc_async_write_barrier TT_LINE noc_async_write_barrier
 #define noc_async_writes_flushed TT_LINE noc_async_writes_flushed
-#define tw_share TT_LINE tw_share
+#define tw_share_ask TT_LINE tw_share_ask
+#define tw_share_send TT_LINE tw_share_send
+#define tw_share_show TT_LINE tw_share_show
+#define tw_share_take TT_LINE tw_share_take
 #define tw_write_scaler TT_LINE tw_write_scaler
 #define tw_make_page TT_LINE tw_make_page
 #define tw_read_rows TT_LINE tw_read_rows
