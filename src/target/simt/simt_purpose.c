@@ -184,7 +184,7 @@ static void go_out(Search *s, const Op *end, Ref value) {
         int carried = i - (end->code == OP_TEST);
         if (carried < owner->result_count) go_on(s, owner->results[carried]);
         if (owner->code == OP_FOR) go_on(s, owner->regions[0]->args[carried + 1]);
-        if (owner->code == OP_WHILE) go_on(s, owner->regions[0]->args[carried]);
+        if (owner->code == OP_WHILE) go_on(s, owner->regions[end->code == OP_TEST]->args[carried]);
     }
 }
 
