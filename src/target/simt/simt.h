@@ -107,6 +107,12 @@ typedef struct ThreadPlace {
     const char *name;
 } ThreadPlace;
 
+/* A tile that waits in registers for the end of the trip (simt_skew.c): the array, the variable that has its place. */
+typedef struct LatePut {
+    const Op *put;
+    const char *tile, *place;
+} LatePut;
+
 struct Emit {
     const SimtTarget *target;
     PassContext *cx;
@@ -143,6 +149,9 @@ struct Emit {
     const Op *skew_loop;    /* the loop being written, whose loads run ahead */
     const Op *covered;      /* the loop of its loads, whose turn is written behind a product (`covers`) .. */
     const char *covered_at; /* .. and the variable of the loop being written */
+    VEC(LatePut) late;      /* what the trip being written has loaded, and stores into slots when it ends */
+    const char *late_turn;  /* .. if it has this turn */
+    bool keeps;             /* its loads are being written */
     Map rows_of;            /* load -> how its rows are called (simt_copy.c) */
 };
 
@@ -223,6 +232,11 @@ const Expr *place_coord(Emit *e, const Layout *layout, int dim, const Expr *r);
 /* Lanes and warps part alone (a variable), registers part alone. */
 const Expr *place_thread(Emit *e, const LinearLayout *map, int dim);
 const Expr *place_register(Emit *e, const LinearLayout *map, int dim, const Expr *r);
+/* The places so far are found again, of a lane that no compiler knows (`anew`); so they are where a trip begins that
+ * finds them anew (`trips_anew`): those that it needs are known when it is written. */
+void place_anew(Emit *e);
+CLines place_trip_begin(Emit *e, const Op *loop);
+void place_trip_end(Emit *e, const Op *loop, CLines before);
 /* The register of `operand` that stands where register r of `result` is; they may differ in extents of 1. */
 const Expr *place_operand(Emit *e, Ref operand, const Layout *result, const Expr *r);
 /* The same for a vector that has an element for each place along an axis of the tile. */
@@ -267,6 +281,11 @@ const Expr *pairs_stored(Emit *e, Ref value, int vector);
  * array of words. */
 const Expr *pairs_made(Emit *e, Ref x, const Layout *at);
 void pairs_make(Emit *e, Ref value);
+
+/* --- simt_bytes.c --- */
+/* A cast from or to floats of 8 bits that does two numbers at once: whether it is, and its loop. */
+bool bytes_are(Emit *e, const Op *op);
+void bytes_emit(Emit *e, const Op *op);
 
 /* --- simt_lean.c --- */
 void lean_put_off(Emit *e, const Op *first, const Op *last);

@@ -38,8 +38,8 @@ void box_mask(Emit *e, Box *b, Ref mask);     /* that register r is not masked *
 /* Of an access that is `bounded`: the address of its box's first element, and how many bytes behind it register r
  * lies. */
 void box_near(Emit *e, const Box *b, const Expr **base, const Expr **at);
-/* What elements outside are loaded as, in memory form; its bits, of a 16-bit float that is known, else -1. */
-int box_fill_half(Emit *e, const Op *op, Elem elem);
+/* What elements outside are loaded as, in memory form; its bits, of a float of 8 or 16 bits that is known, else -1. */
+int box_fill_bits(Emit *e, const Op *op, Elem elem);
 const Expr *box_fill(Emit *e, const Op *op, Elem elem);
 /* An access with a hint: "_hinted" is part of its function's name ("" without one), the hint its last argument. */
 const char *memory_hinted(const Op *op);

@@ -217,7 +217,7 @@ void elementwise_scalar(Emit *e, const Op *op) {
 /* Does the op join a loop over the registers of `layout`? */
 static bool joins(Emit *e, const Op *op, const Layout *layout) {
     if (!elementwise_is(op) || op->code == OP_SPLAT || !emit_is_tile(e, op->results[0]) || op_flag(op, AT_PACKED) ||
-        pairs_are(op))
+        pairs_are(op) || bytes_are(e, op))
         return false;
     const Layout *own = emit_layout(e, op->results[0]);
     return own && own->home == HOME_REGISTERS && own->registers == layout->registers &&
@@ -307,9 +307,9 @@ const Op *elementwise_run(Emit *e, const Op *first) {
         elementwise_scalar(e, first);
         return first;
     }
-    if (pairs_are(first)) {
+    if (pairs_are(first) || bytes_are(e, first)) {
         cs_place(&e->p, first->range);
-        pairs_emit(e, first);
+        pairs_are(first) ? pairs_emit(e, first) : bytes_emit(e, first);
         return first;
     }
     const Layout *layout = emit_layout(e, first->results[0]);

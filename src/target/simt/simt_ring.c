@@ -170,6 +170,7 @@ void ring_put(Emit *e, const Op *put) {
         copy_emit(e, put, tile, at);
         return;
     }
+    if (op_flag(put, AT_LATE) && skew_keep(e, put, at)) return;
     sync_before(e, put);
     if (layout) {
         shared_store_tile(e, put, value, tile, at);

@@ -90,8 +90,8 @@ extern "C" __global__ void __launch_bounds__(384, 1) attention_kernel(bf16 *q_pt
 #pragma unroll
             for (int r = 0; r < 16; r++) rn[r] = at0_1 + ((r & 1) + (r >> 1) * 8);
             // 20: m = tl.full((BM,), -float("inf"), dtype=tl.float32)
-            // 21: norm = tl.zeros((BM,), dtype=tl.float32)
             // 22: acc = tl.zeros((BM, D), dtype=tl.float32)
+            // 27: for start_n in range(0, last, BN):
             // 19: q = tl.load(q_ptr + head + rm[:, None] * stride_n + rd[None, :], mask=rm[:, None] < N, oth ..
             // the next slot of ring_q, when it is full
             const u32 ring_q_slot = ring_q_next;
@@ -226,7 +226,7 @@ extern "C" __global__ void __launch_bounds__(384, 1) attention_kernel(bf16 *q_pt
 #pragma unroll
                     for (int r = 0; r < 2; r++) alpha[r] = tw_exp2_fast(m[r] - m_new[r]);
                     // 38: norm = norm * alpha + tl.sum(p, axis=1)
-                    f32 norm_sum[2];
+                    f32 norm_sum[16];
                     {
                         f32 part_2[32];
 #pragma unroll
@@ -235,37 +235,35 @@ extern "C" __global__ void __launch_bounds__(384, 1) attention_kernel(bf16 *q_pt
 #pragma unroll
                         for (int r = 0; r < 32; r += 2) part_2[r] = part_2[r] + part_2[r + 1];
 #pragma unroll
-                        for (int r = 0; r < 32; r++) {
-                            if (r & 17) continue;
-                            part_2[r] = part_2[r] + part_2[r + 16];
+                        for (int r = 0; r < 16; r++) norm_sum[r] = part_2[r * 2];
+                    }
+                    f32 norm_sum_1[2];
+                    {
+                        f32 part_3[16];
+#pragma unroll
+                        for (int r = 0; r < 16; r++) part_3[r] = norm_sum[r];
+                        // this thread's values, two by two; those that are combined already are passed over
+#pragma unroll
+                        for (int r = 0; r < 16; r++) {
+                            if (r & 8) continue;
+                            part_3[r] = part_3[r] + part_3[r + 8];
                         }
 #pragma unroll
-                        for (int r = 0; r < 32; r++) {
-                            if (r & 25) continue;
-                            part_2[r] = part_2[r] + part_2[r + 8];
+                        for (int r = 0; r < 16; r++) {
+                            if (r & 12) continue;
+                            part_3[r] = part_3[r] + part_3[r + 4];
                         }
 #pragma unroll
-                        for (int r = 0; r < 32; r++) {
-                            if (r & 29) continue;
-                            part_2[r] = part_2[r] + part_2[r + 4];
-                        }
-                        // those of lanes, two by two
-#pragma unroll
-                        for (int r = 0; r < 32; r++) {
-                            if (r & 29) continue;
-                            part_2[r] = part_2[r] + tw_shfl_xor(part_2[r], 2);
+                        for (int r = 0; r < 16; r++) {
+                            if (r & 14) continue;
+                            part_3[r] = part_3[r] + part_3[r + 2];
                         }
 #pragma unroll
-                        for (int r = 0; r < 32; r++) {
-                            if (r & 29) continue;
-                            part_2[r] = part_2[r] + tw_shfl_xor(part_2[r], 1);
-                        }
-#pragma unroll
-                        for (int r = 0; r < 2; r++) norm_sum[r] = part_2[r * 2];
+                        for (int r = 0; r < 2; r++) norm_sum_1[r] = part_3[r];
                     }
                     f32 norm_1[2];
 #pragma unroll
-                    for (int r = 0; r < 2; r++) norm_1[r] = tw_fma(norm[r], alpha[r], norm_sum[r]);
+                    for (int r = 0; r < 2; r++) norm_1[r] = tw_fma(norm[r], alpha[r], norm_sum_1[r]);
                     // 40: acc = tl.dot(p.to(v.dtype), v, acc * alpha[:, None])
                     f32 acc_mul[64];
 #pragma unroll
@@ -363,40 +361,40 @@ extern "C" __global__ void __launch_bounds__(384, 1) attention_kernel(bf16 *q_pt
                     // 35: m_new = tl.maximum(m, tl.max(s, axis=1) * qk_scale)
                     f32 m_new_best[2];
                     {
-                        f32 part_3[32];
+                        f32 part_4[32];
 #pragma unroll
-                        for (int r = 0; r < 32; r++) part_3[r] = s_if[r];
+                        for (int r = 0; r < 32; r++) part_4[r] = s_if[r];
                         // this thread's values, two by two; those that are combined already are passed over
 #pragma unroll
-                        for (int r = 0; r < 32; r += 2) part_3[r] = tw_max(part_3[r], part_3[r + 1]);
+                        for (int r = 0; r < 32; r += 2) part_4[r] = tw_max(part_4[r], part_4[r + 1]);
 #pragma unroll
                         for (int r = 0; r < 32; r++) {
                             if (r & 5) continue;
-                            part_3[r] = tw_max(part_3[r], part_3[r + 4]);
+                            part_4[r] = tw_max(part_4[r], part_4[r + 4]);
                         }
 #pragma unroll
                         for (int r = 0; r < 32; r++) {
                             if (r & 13) continue;
-                            part_3[r] = tw_max(part_3[r], part_3[r + 8]);
+                            part_4[r] = tw_max(part_4[r], part_4[r + 8]);
                         }
 #pragma unroll
                         for (int r = 0; r < 32; r++) {
                             if (r & 29) continue;
-                            part_3[r] = tw_max(part_3[r], part_3[r + 16]);
+                            part_4[r] = tw_max(part_4[r], part_4[r + 16]);
                         }
                         // those of lanes, two by two
 #pragma unroll
                         for (int r = 0; r < 32; r++) {
                             if (r & 29) continue;
-                            part_3[r] = tw_max(part_3[r], tw_shfl_xor(part_3[r], 1));
+                            part_4[r] = tw_max(part_4[r], tw_shfl_xor(part_4[r], 1));
                         }
 #pragma unroll
                         for (int r = 0; r < 32; r++) {
                             if (r & 29) continue;
-                            part_3[r] = tw_max(part_3[r], tw_shfl_xor(part_3[r], 2));
+                            part_4[r] = tw_max(part_4[r], tw_shfl_xor(part_4[r], 2));
                         }
 #pragma unroll
-                        for (int r = 0; r < 2; r++) m_new_best[r] = part_3[r * 2];
+                        for (int r = 0; r < 2; r++) m_new_best[r] = part_4[r * 2];
                     }
                     f32 m_new[2];
 #pragma unroll
@@ -415,46 +413,44 @@ extern "C" __global__ void __launch_bounds__(384, 1) attention_kernel(bf16 *q_pt
 #pragma unroll
                     for (int r = 0; r < 2; r++) alpha[r] = tw_exp2_fast(m[r] - m_new[r]);
                     // 38: norm = norm * alpha + tl.sum(p, axis=1)
-                    f32 norm_sum[2];
+                    f32 norm_sum[16];
                     {
-                        f32 part_4[32];
+                        f32 part_5[32];
 #pragma unroll
-                        for (int r = 0; r < 32; r++) part_4[r] = p[r];
+                        for (int r = 0; r < 32; r++) part_5[r] = p[r];
                         // this thread's values, two by two; those that are combined already are passed over
 #pragma unroll
-                        for (int r = 0; r < 32; r += 2) part_4[r] = part_4[r] + part_4[r + 1];
+                        for (int r = 0; r < 32; r += 2) part_5[r] = part_5[r] + part_5[r + 1];
 #pragma unroll
-                        for (int r = 0; r < 32; r++) {
-                            if (r & 17) continue;
-                            part_4[r] = part_4[r] + part_4[r + 16];
+                        for (int r = 0; r < 16; r++) norm_sum[r] = part_5[r * 2];
+                    }
+                    f32 norm_sum_1[2];
+                    {
+                        f32 part_6[16];
+#pragma unroll
+                        for (int r = 0; r < 16; r++) part_6[r] = norm_sum[r];
+                        // this thread's values, two by two; those that are combined already are passed over
+#pragma unroll
+                        for (int r = 0; r < 16; r++) {
+                            if (r & 8) continue;
+                            part_6[r] = part_6[r] + part_6[r + 8];
                         }
 #pragma unroll
-                        for (int r = 0; r < 32; r++) {
-                            if (r & 25) continue;
-                            part_4[r] = part_4[r] + part_4[r + 8];
+                        for (int r = 0; r < 16; r++) {
+                            if (r & 12) continue;
+                            part_6[r] = part_6[r] + part_6[r + 4];
                         }
 #pragma unroll
-                        for (int r = 0; r < 32; r++) {
-                            if (r & 29) continue;
-                            part_4[r] = part_4[r] + part_4[r + 4];
-                        }
-                        // those of lanes, two by two
-#pragma unroll
-                        for (int r = 0; r < 32; r++) {
-                            if (r & 29) continue;
-                            part_4[r] = part_4[r] + tw_shfl_xor(part_4[r], 2);
+                        for (int r = 0; r < 16; r++) {
+                            if (r & 14) continue;
+                            part_6[r] = part_6[r] + part_6[r + 2];
                         }
 #pragma unroll
-                        for (int r = 0; r < 32; r++) {
-                            if (r & 29) continue;
-                            part_4[r] = part_4[r] + tw_shfl_xor(part_4[r], 1);
-                        }
-#pragma unroll
-                        for (int r = 0; r < 2; r++) norm_sum[r] = part_4[r * 2];
+                        for (int r = 0; r < 2; r++) norm_sum_1[r] = part_6[r];
                     }
                     f32 norm_1[2];
 #pragma unroll
-                    for (int r = 0; r < 2; r++) norm_1[r] = tw_fma(norm[r], alpha[r], norm_sum[r]);
+                    for (int r = 0; r < 2; r++) norm_1[r] = tw_fma(norm[r], alpha[r], norm_sum_1[r]);
                     tw_wgmma_settle(p);
                     tw_wgmma_settle(norm_1);
                     tw_wgmma_settle(m_new);
@@ -499,11 +495,25 @@ extern "C" __global__ void __launch_bounds__(384, 1) attention_kernel(bf16 *q_pt
             }
             // 19: q = tl.load(q_ptr + head + rm[:, None] * stride_n + rd[None, :], mask=rm[:, None] < N, oth ..
             if (lane == 0) tw_mbar_arrive(ring_q_empty + ring_q_slot * 8);
+            // 27: for start_n in range(0, last, BN):
+            f32 norm_2[2];
+            {
+                f32 part_7[2];
+#pragma unroll
+                for (int r = 0; r < 2; r++) part_7[r] = norm[r];
+                // those of lanes, two by two
+#pragma unroll
+                for (int r = 0; r < 2; r++) part_7[r] = part_7[r] + tw_shfl_xor(part_7[r], 2);
+#pragma unroll
+                for (int r = 0; r < 2; r++) part_7[r] = part_7[r] + tw_shfl_xor(part_7[r], 1);
+#pragma unroll
+                for (int r = 0; r < 2; r++) norm_2[r] = part_7[r];
+            }
             // 42: o = acc / norm[:, None]
             bf16 cast[64];
 #pragma unroll
             for (int r = 0; r < 64; r++) {
-                const f32 o = tw_div_fast(acc[r], norm[(r >> 1) & 1]);
+                const f32 o = tw_div_fast(acc[r], norm_2[(r >> 1) & 1]);
                 // 43: tl.store(o_ptr + head + rm[:, None] * stride_n + rd[None, :], o.to(o_ptr.dtype.element_ty) ..
                 cast[r] = tw_bf16(o);
             }

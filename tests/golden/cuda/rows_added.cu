@@ -41,10 +41,10 @@ extern "C" __global__ void __launch_bounds__(128) scatter_add_kernel(f32 *x_ptr,
     f32 x[32];
 #pragma unroll
     for (int r = 0; r < 32; r += 4) {
-        const i64 i0 = (i64)rows_mul + (at0 + (r >> 2) * 2);
+        const i32 i0 = tw_add(rows_mul, at0 + (r >> 2) * 2);
         const i64 i1 = (i64)cols_mul + at1;
-        tw_ldg_or(4, (u64)i0 < (u64)n && (u64)i1 < (u64)width_1, x + r, x_ptr + i0 * stride_x + i1,
-                (f32)0.0f);
+        tw_ldg_or(4, (u32)i0 < (u32)n && (u64)i1 < (u64)width_1, x + r,
+                x_ptr + ((i64)rows_mul + at0) * stride_x + (i64)((r >> 2) * 2) * stride_x + i1, (f32)0.0f);
     }
     // 30: tl.atomic_add(out_ptr + chosen[:, None] * stride_o + cols[None, :], x, mask=inside, sem="r ..
     // x into out_ptr, 4 elements at a time: each thread's row (i0) and column (i1)

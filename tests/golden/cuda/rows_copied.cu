@@ -49,9 +49,10 @@ extern "C" __global__ void __launch_bounds__(128) embedding_kernel(bf16 *table_p
     // x to out_ptr, 8 elements at a time: each thread's row (i0) and column (i1)
 #pragma unroll
     for (int r = 0; r < 32; r += 8) {
-        const i64 i0 = (i64)rows_mul + (at0 + (r >> 3) * 4);
+        const i32 i0 = tw_add(rows_mul, at0 + (r >> 3) * 4);
         const i64 i1 = (i64)cols_mul + at1;
-        tw_stg_if(4, (u64)i0 < (u64)n && (u64)i1 < (u64)width_1, out_ptr + i0 * stride_o + i1, x + r / 2);
+        tw_stg_if(4, (u32)i0 < (u32)n && (u64)i1 < (u64)width_1,
+                out_ptr + ((i64)rows_mul + at0) * stride_o + (i64)((r >> 3) * 4) * stride_o + i1, x + r / 2);
     }
 }
 TW_KERNEL(embedding_kernel)
