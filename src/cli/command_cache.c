@@ -52,8 +52,8 @@ int command_cache(const Options *o) {
     if (o->limit && most < 0) return fail("--limit takes a size, as in 500M or 2G, not `%s`", o->limit);
     const char *limit = getenv("TILEWRIGHT_CACHE_LIMIT");
     if (limit && *limit && tw_size_parse(limit) < 0)
-        remark("warning",
-               "TILEWRIGHT_CACHE_LIMIT is `%s`, which is no size, and has no effect" FIX "write it as in 500M or 2G", limit);
+        remark("warning", "TILEWRIGHT_CACHE_LIMIT is `%s`, which is no size, and has no effect" FIX
+               "write it as in 500M or 2G", limit);
     tw_context *cx = NULL;
     tw_status status = tw_context_create(NULL, &cx);
     if (status != TW_OK) return fail("%s", tw_status_text(status));
