@@ -287,7 +287,7 @@ typedef enum tw_arg_kind {
     TW_ARG_BOOL = 2,
     TW_ARG_INT = 3,
     TW_ARG_FLOAT = 4,
-    TW_ARG_TEXT = 5,
+    TW_ARG_TEXT = 5,       /* a string; from C one in brackets is Python, where the kernel is: "(64, 32)" */
     TW_ARG_BUFFER = 6,
     TW_ARG_OBJECT = 7,     /* a constant of another kind: a dtype, a function, a tuple; compile only */
     TW_ARG_ARRAY_TYPE = 8, /* an array of the dtype value.i, and nothing else is known of it; compile only. Since 0.1 */

@@ -13,6 +13,7 @@ import os
 import re
 import shlex
 import types
+import warnings
 
 _recorded = set()
 
@@ -36,8 +37,11 @@ def write(file, name, words):
         line = " ".join(f"# {os.path.abspath(file)}:{name}: {why}".split())
     if (path, line) not in _recorded:
         _recorded.add((path, line))
-        with open(path, "a") as file:
-            file.write(line + "\n")
+        try:
+            with open(path, "a") as file:
+                file.write(line + "\n")
+        except OSError as error:
+            warnings.warn(f"launches are not recorded: TILEWRIGHT_RECORD: {error}", RuntimeWarning, stacklevel=4)
 
 
 def place(file, name):

@@ -17,6 +17,9 @@ void print_hints(const char *message) {
         {" yourself", "a constant is given with --arg NAME=VALUE"},
         {"its emitted source", "`tilewright emit --target T -o DIR` writes the emitted source"},
         {"the page `options`", "`tilewright docs options` prints that page"},
+        {"it another name", "a built function is named by --name NAME"},
+        {"kernel's another name", "a built function is named by --name NAME"},
+        {"kernels another name", "a built function is named by --name NAME"},
         {"use target ", "a target is chosen with --target NAME"},
     };
     for (size_t i = 0; i < sizeof rows / sizeof *rows; i++)

@@ -403,7 +403,8 @@ int session_fail(Session *s, const Options *o, tw_status status) {
     if (status == TW_ERROR_ARGUMENT && lacks_arguments(s)) return fail_missing(s, o);
     int code = fail_status(s->context, status);
     for (size_t i = 0; i < s->tuned.options.count; i++) {
-        const char *name = s->tuned.options.at[i].name, *said = tw_context_message(s->context), *at = strstr(said, name);
+        const char *name = s->tuned.options.at[i].name, *said = tw_context_message(s->context);
+        const char *at = strstr(said, name);
         if (at && at > said && at[-1] == '`' && at[strlen(name)] == '`') say_tuned(s, o, name);
     }
     if (status == TW_ERROR_SOURCE) print_array_hints(s);

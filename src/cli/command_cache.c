@@ -2,6 +2,7 @@
 /* command_cache.c: `cache` says what the cache holds, lists it, and makes it hold less. */
 #include "cli/cli.h"
 
+#include <stdlib.h>
 
 typedef struct Listing {
     bool json, more;
@@ -49,6 +50,10 @@ static void print_info_json(const tw_cache_info *info) {
 int command_cache(const Options *o) {
     int64_t most = o->clear ? 0 : o->limit ? tw_size_parse(o->limit) : -1;
     if (o->limit && most < 0) return fail("--limit takes a size, as in 500M or 2G, not `%s`", o->limit);
+    const char *limit = getenv("TILEWRIGHT_CACHE_LIMIT");
+    if (limit && *limit && tw_size_parse(limit) < 0)
+        remark("warning", "TILEWRIGHT_CACHE_LIMIT is `%s`, which is no size, and has no effect" FIX
+               "write it as in 500M or 2G", limit);
     tw_context *cx = NULL;
     tw_status status = tw_context_create(NULL, &cx);
     if (status != TW_OK) return fail("%s", tw_status_text(status));

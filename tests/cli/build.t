@@ -25,7 +25,8 @@ two.h
 int32_t add_f16(const uint16_t *A, size_t A_count, const uint16_t *B, size_t B_count, uint16_t *C, size_t C_count, const tw_built_options *options);
 #! Constants of another kernel make another function.
 $ tilewright build $(cat add) --isa baseline --name 'add 64' -o three
-error: `add 64` is no name of a C function
+error: `add 64` is no name of a C function; give it another name
+hint: a built function is named by --name NAME
 [1]
 $ tilewright build $(cat add) --isa v9 -o three
 error: `v9` is no instruction set to build for on this machine; there are v4, v3, baseline
@@ -48,9 +49,11 @@ error: target hip knows no architecture `sm_80`; ...
 [1]
 $ tilewright build $(cat add) -o three --name exp
 error: the C library has a function `exp`, which the program could not call any more; give the kernel's another name
+hint: a built function is named by --name NAME
 [1]
 $ tilewright build $(cat add) -o three --and $(cat add)
 error: two functions would be called `add_kernel`; give one of the kernels another name
+hint: a built function is named by --name NAME
 [1]
 $ tilewright build $(cat add) -o three --and add.py --name other
 error: kernel `add_kernel` lacks arguments: ...

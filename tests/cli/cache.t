@@ -35,3 +35,5 @@ $ tilewright targets --json | python3 -c 'import json, sys; print([t["name"] for
 $ tilewright list nowhere.py --json
 {"severity": "error", "code": "", "text": "nowhere.py cannot be read: No such file or directory", "fix": "", "file": null, "notes": []}
 [1]
+$ TILEWRIGHT_CACHE_LIMIT=banana tilewright cache 2>&1 | head -1
+warning: TILEWRIGHT_CACHE_LIMIT is `banana`, which is no size, and has no effect; write it as in 500M or 2G

@@ -82,6 +82,13 @@ def test_constants_that_are_no_plain_values(tmp_path):
     assert "max" in texts[0] and not any("max" in text for text in texts[1:])  # "none" is the string
 
 
+def test_a_file_that_cannot_be_written_is_a_warning(tmp_path):
+    (tmp_path / "script.py").write_text(SCRIPT)
+    done = subprocess.run([sys.executable, "-m", "tilewright", "script.py"], cwd=tmp_path, capture_output=True, text=True, check=True,
+                          env=dict(os.environ, PYTHONPATH=os.path.abspath(os.environ.get("PYTHONPATH", ROOT)), TILEWRIGHT_RECORD=str(tmp_path)))
+    assert "RuntimeWarning: launches are not recorded: TILEWRIGHT_RECORD: " in done.stderr
+
+
 TILELANG = """
 import numpy as np, tilelang, tilelang.language as T
 n = T.dynamic("n")

@@ -135,7 +135,7 @@ static const Mutant mutants[] = {
     {"copies that do not know the swizzle", "hip:gfx942", "(u32)tw_tile_column(at0 +", "(u32)tw_tile_column(0 * at0 +", EMU_FAULT_NONE, 3},
     {"zeros for what is there", "hip:gfx942", "(i64)128)", "(i64)16)", EMU_FAULT_NONE, 3},
     {"the same of loads with bounds, through registers", "hip:gfx1100", "(i64)128)", "(i64)16)", EMU_FAULT_NONE, 1},
-    {"a slot shown without a barrier, of a ring through registers", "hip:gfx1100", "tw_sync_shared();\n            // tiles of the trip", "// tiles of the trip", EMU_FAULT_RACE, 2},
+    {"a slot shown without a barrier, of a ring through registers", "hip:gfx1100", "tw_sync_shared();\n            // tiles of the trip 1 later", "// tiles of the trip 1 later", EMU_FAULT_RACE, 2},
     {"a tile stored into the slot that is read", "hip:gfx1100", "place = in_a + in_slot_1", "place = in_a + (1 - in_slot_1)", EMU_FAULT_RACE, 2},
     {"a tile of the trip before", "hip:gfx1100", "a_kept[r] = a[r]", "a_kept[r] = a[r & 7]", EMU_FAULT_NONE, 2},
     {"the item of another trip", "hip:gfx1100", "in_get == 1 ? 0", "in_get == 0 ? 0", EMU_FAULT_RACE, 2},

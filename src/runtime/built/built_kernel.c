@@ -104,7 +104,8 @@ static tw_status no_kind(const Build *b, const char *name, const Target *target)
 
 static tw_status check_name(Build *b, const char *name) {
     if (!*name || strcmp(build_c_name(b->arena, name), name) != 0)
-        return context_fail(b->context, TW_ERROR_ARGUMENT, "`%s` is no name of a C function", name);
+        return context_fail(b->context, TW_ERROR_ARGUMENT, "`%s` is no name of a C function" FIX "give it another name",
+                            name);
     if (build_is_taken(name))
         return context_fail(b->context, TW_ERROR_ARGUMENT,
                             "the C library has a function `%s`, which the program could not call any more" FIX

@@ -346,9 +346,24 @@ void cs_bind(CPrinter *p, Ref value, const Expr *x) {
     p->values[value] = x;
 }
 
+static const char *name_of(const CPrinter *p, Ref value) {
+    return ref_is_value(value) ? ir_value(p->kernel, value)->name : NULL;
+}
+
+/* What a loop carries without a name of its own is called after what it begins with, or goes on with. */
+static const char *carried_name(const CPrinter *p, const Value *v) {
+    const Op *loop = v->region ? v->region->owner : NULL;
+    bool counts = loop && loop->code == OP_FOR;
+    if (!p->dialect->speaks || !loop || (!counts && loop->code != OP_WHILE) || (counts && v->index == 0)) return NULL;
+    const Op *yield = loop->regions[loop->region_count - 1]->last;
+    const char *first = name_of(p, loop->operands[v->index + (counts ? 2 : 0)]);
+    return first ? first : name_of(p, yield->operands[v->index - counts]);
+}
+
 static const Expr *value_of(CPrinter *p, Ref value) {
     if (value >= p->value_count || !p->values[value]) {
-        const char *hint = ir_value(p->kernel, value)->name;
+        const Value *v = ir_value(p->kernel, value);
+        const char *hint = v->name ? v->name : carried_name(p, v);
         const char *name = cs_fresh(p, hint ? hint : spoken_name(p, ir_value(p->kernel, value)->op));
         cs_bind(p, value, ex_name(p->arena, name));
     }

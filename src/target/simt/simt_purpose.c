@@ -17,14 +17,14 @@ enum { MOST_SAID = 3, MOST_STEPS = 256 };
 
 struct Purposes {
     UserIndex users;
-    size_t count; /* of values that the index knows */
-    int *seen;    /* by Ref: the last question that came by */
+    size_t count;  /* of values that the index knows */
+    int *seen;     /* by Ref: the last question that came by */
     int question;
+    VEC(Ref) open; /* where that question goes on */
 };
 
 typedef struct Search {
     Emit *e;
-    VEC(Ref) open;
     const char *said[MOST_SAID + 1];
     int count;
 } Search;
@@ -109,7 +109,7 @@ static void go_on(Search *s, Ref value) {
     Purposes *p = s->e->purposes;
     if (!ref_is_value(value) || value >= p->count || p->seen[value] == p->question) return;
     p->seen[value] = p->question;
-    *VEC_PUSH(&s->open, s->e->arena) = value;
+    *VEC_PUSH(&p->open, s->e->arena) = value;
 }
 
 /* A place in memory, or a condition of it. What is stored is no index. */
@@ -184,7 +184,7 @@ static void go_out(Search *s, const Op *end, Ref value) {
         int carried = i - (end->code == OP_TEST);
         if (carried < owner->result_count) go_on(s, owner->results[carried]);
         if (owner->code == OP_FOR) go_on(s, owner->regions[0]->args[carried + 1]);
-        if (owner->code == OP_WHILE) go_on(s, owner->regions[0]->args[carried]);
+        if (owner->code == OP_WHILE) go_on(s, owner->regions[end->code == OP_TEST]->args[carried]);
     }
 }
 
@@ -247,9 +247,10 @@ static const char *purpose_of(Emit *e, Ref value) {
     Purposes *p = e->purposes;
     Search s = {.e = e};
     p->question++;
+    p->open.count = 0;
     go_on(&s, value);
-    for (size_t i = 0; i < s.open.count && i < MOST_STEPS && s.count <= MOST_SAID; i++) {
-        Ref at = s.open.at[i];
+    for (size_t i = 0; i < p->open.count && i < MOST_STEPS && s.count <= MOST_SAID; i++) {
+        Ref at = p->open.at[i];
         for (int u = p->users.start[at]; u < p->users.start[at + 1]; u++) look_at_use(&s, p->users.list[u], at);
     }
     if (!s.count) return NULL;
