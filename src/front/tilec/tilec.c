@@ -379,6 +379,7 @@ static Kernel *lower_once(FrontUnit *unit, const FrontRequest *request, Ranges *
         lower_function(&tc, node);
     }
     *again = tc.again;
+    if (!tc.failed) tc_check_early(&tc);
     if (!tc.failed) tc_check_races(&tc);
     if (tc.failed) return NULL;
     ir_return(&tc.b);
