@@ -95,7 +95,7 @@ typedef struct Program {
     int set_count;
     const char *refusals; /* what the door may refuse it for: "[unsupported] [unroll]"; or NULL */
     bool spoiled;      /* perhaps no program at all: what the interpreter refuses for one of these, all must refuse */
-    int64_t want[2048]; /* what the last array must hold, as computed without us; integers */
+    int64_t want[4096]; /* what the last array must hold, as computed without us; integers */
     int want_count;
 } Program;
 typedef void Generator(Choices *c, Program *p);
