@@ -104,7 +104,7 @@ struct globals {{ gl(bf16, 1, 1, -1, -1, tile) x, y; gl(float, 1, 1, -1, -1) o; 
         def one(p):
             return f"{op}({acc}, &{slot[0]}[{p}][{x}], &{slot[1]}[{p}][{y}]);"
         text = {"plain": f"for (int p = 0; p < PER; p++) {one('p')}",
-                "place": f"for (int p = 0; p < PER; p++) {{\n    int s = ({item} + p) % PER;\n    {one('s')}\n}}",
+                "place": f"for (int p = 0; p < PER; p++) {{\n    int q = ({item} + p) % PER;\n    {one('q')}\n}}",
                 "branch": f"if ({item} % 2) {{\n    for (int p = 0; p < PER; p++) {one('p')}\n    warpgroup_mma_wait(0);\n    warp_mul({acc}, {acc}, 1.0f);\n}} else {{\n"
                           f"    for (int p = PER - 1; p >= 0; p--) {one('p')}\n}}",
                 "registers": f"for (int p = 0; p < PER; p++) {{\n    rt_bf(16, 64) left;\n    warpgroup_load(&left, &{slot[0]}[p][{x}]);\n"
