@@ -1,7 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
 """gpu_turns.py: other people's programs, unmodified, under Triton and under Tilewright, in turns on one GPU.
 
-    python3 bench/gpu_turns.py --folder DIR [--only TEXT,..] [--processes 14] [--seconds 360] [--out FILE.json] [--list] [--dry]
+    python3 bench/gpu_turns.py --folder DIR [--only TEXT,..] [--cases TEXT,..] [--before BUILD] [--processes 14] [--seconds 360]
+                               [--out FILE.json] [--list] [--dry]
 
 DIR has what is fetched and not part of this repository: tutorials/ (Triton's), pkgs/PACKAGE (the packages' own trees) and site/ (what they
 import beside torch and numpy); gpu_turns_cases.py says which of their functions are called and on what. Two processes, one with Triton, one
@@ -9,6 +10,8 @@ under `python -m tilewright`, make the same cases in the same order; each launch
 flushed before each launch, the host's part hidden behind a wait on the device. Tuners choose by medians of five launches on both sides.
 What is to be compiled is compiled before, by --processes processes into both disk caches. A ratio is Triton's time / ours, the median over
 the turns; results are compared with each other by the norm of their difference.
+
+--before BUILD: another build of Tilewright (its folder python/ is what runs), as a third in the turns.
 
 Everything, also the compiling, ends within --seconds. Groups come in waves, the ones that are asked for most first, each compiled and raced
 before the next is begun. A case that fails or does not answer costs itself alone: its process is started again behind it. FILE.json is
@@ -28,7 +31,7 @@ import time
 
 HERE = os.path.dirname(os.path.abspath(__file__))
 ROOT = os.path.dirname(HERE)
-SIDES = ("triton", "ours")
+SIDES = ("triton", "ours")  # and "before", with --before
 TURNS = 7
 PATIENCE_S = 60  # for one answer: a case is made, tuned and launched in it
 COMPILING = 0.45  # of the time that is left when a wave begins
@@ -95,13 +98,19 @@ def begin(dry):
     return clock
 
 
-def compile_share(group, folder, share, dry):
+def wanted(name, cases):
+    return any(part in name for part in cases.split(","))
+
+
+def compile_share(group, folder, share, cases, dry):
     """Makes and launches each case of a group once, so that both disk caches have what it needs."""
     clock = begin(dry)
     import gpu_turns_cases
     import torch
     quick_tuning(clock, share)
     for name, make in gpu_turns_cases.GROUPS[group](folder):
+        if not wanted(name, cases):
+            continue
         try:
             torch.manual_seed(0)
             make()()
@@ -113,7 +122,7 @@ def compile_share(group, folder, share, dry):
                 os._exit(1)  # the device is lost to this process
 
 
-def side(folder, dry):
+def side(folder, only, dry):
     """Answers lines of the standard input: "group NAME" says its cases, "make I" makes one, "time" launches it."""
     tell = os.fdopen(os.dup(1), "w", buffering=1)
     os.dup2(2, 1)  # what programs print goes elsewhere
@@ -126,7 +135,7 @@ def side(folder, dry):
         word, _, rest = line.strip().partition(" ")
         try:
             if word == "group":
-                cases = list(gpu_turns_cases.GROUPS[rest](folder))
+                cases = [case for case in gpu_turns_cases.GROUPS[rest](folder) if wanted(case[0], only)]
                 answer = {"cases": [name for name, _ in cases]}
             elif word == "make":
                 run = result = None
@@ -148,14 +157,15 @@ def side(folder, dry):
 
 
 def command(who, dry, *words):
-    begin = [sys.executable, "-m", "tilewright"] if who == "ours" or dry else [sys.executable]
+    begin = [sys.executable, "-m", "tilewright"] if who != "triton" or dry else [sys.executable]
     return [*begin, os.path.abspath(__file__), *words, *(["--dry"] if dry else [])]
 
 
-def environment(who, dry):
-    ours = who == "ours" or dry
-    path = [HERE] + ([os.path.join(ROOT, os.environ.get("TILEWRIGHT_BUILD", "build"), "python")] if ours else []) + os.environ.get("PYTHONPATH", "").split(os.pathsep)
-    return {**os.environ, "PYTHONPATH": os.pathsep.join(part for part in path if part)}
+def environment(who, chosen):
+    build = chosen.before if who == "before" else os.path.join(ROOT, os.environ.get("TILEWRIGHT_BUILD", "build"))
+    path = [HERE] + ([os.path.join(os.path.abspath(build), "python")] if who != "triton" or chosen.dry else []) + os.environ.get("PYTHONPATH", "").split(os.pathsep)
+    own = {"TILEWRIGHT_CACHE_DIR": os.path.join(os.path.abspath(build), "turns-cache")} if who == "before" else {}
+    return {**os.environ, **own, "PYTHONPATH": os.pathsep.join(part for part in path if part)}
 
 
 # --- the race ---
@@ -163,9 +173,9 @@ def environment(who, dry):
 class Side:
     """One process, and the thread that reads its answers."""
 
-    def __init__(self, who, folder, log, dry):
-        self.process = subprocess.Popen(command(who, dry, "--side", "--folder", folder), stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=log, text=True,
-                                        env=environment(who, dry))
+    def __init__(self, who, chosen, log):
+        self.process = subprocess.Popen(command(who, chosen.dry, "--side", "--folder", chosen.folder, "--cases", chosen.cases), stdin=subprocess.PIPE,
+                                        stdout=subprocess.PIPE, stderr=log, text=True, env=environment(who, chosen))
         self.answers = queue.SimpleQueue()
         threading.Thread(target=self._read, daemon=True).start()
 
@@ -208,19 +218,21 @@ def line_of(row):
     if "error" in row:
         return f"{row['name']:58s} {row['error']}"
     away = "not compared" if row["difference"] is None else f"difference {row['difference']:.0e}"
-    return f"{row['name']:58s} {row['triton']:9.1f} {row['ours']:9.1f} us {row['ratio']:.3f} ({row['low']:.3f} to {row['high']:.3f}) {away}"
+    return f"{row['name']:58s} {row['triton']:9.1f} {row['ours']:9.1f} us {row['ratio']:.3f} ({row['low']:.3f} to {row['high']:.3f}) {away}" + (
+        f", before {row['before']:.1f} us, {row['gain']:.3f} of its speed" if "gain" in row else "")
 
 
 class Race:
 
     def __init__(self, chosen, log, deadline):
         self.chosen, self.log, self.deadline = chosen, log, deadline
+        self.who = (*SIDES, *(["before"] if chosen.before else []))
         self.sides, self.rows = {}, []
 
     def ask(self, who, words):
         """As Side.ask; a process that is gone or hangs is ended, and the next question starts another, which has the group again."""
         if who not in self.sides:
-            self.sides[who] = Side(who, self.chosen.folder, self.log, self.chosen.dry)
+            self.sides[who] = Side(who, self.chosen, self.log)
             if not words.startswith("group"):
                 self.ask(who, "group " + self.group)
         answer = self.sides[who].ask(words, min(PATIENCE_S, self.deadline - time.time()))
@@ -229,23 +241,25 @@ class Race:
         return answer
 
     def both(self, words):
-        """{side: answer}, or raises LookupError with what went wrong."""
-        answers = {who: self.ask(who, words) for who in SIDES}
-        faults = [f"{who}: {answers[who]['error']}" for who in SIDES if "error" in answers[who]]
+        """{side: answer} of all sides, or raises LookupError with what went wrong."""
+        answers = {who: self.ask(who, words) for who in self.who}
+        faults = [f"{who}: {answers[who]['error']}" for who in self.who if "error" in answers[who]]
         if faults:
             raise LookupError("; ".join(faults))
         return answers
 
     def one(self, row, index):
         made = self.both(f"make {index}")
-        turns = {who: [] for who in SIDES}
+        turns = {who: [] for who in self.who}
         for _ in range(TURNS):
             for who, answer in self.both("time").items():
                 turns[who].append(statistics.median(answer["us"]))
         ratios = [a / b for a, b in zip(turns["triton"], turns["ours"])]
-        row.update({who: statistics.median(turns[who]) for who in SIDES}, ratio=statistics.median(ratios), low=min(ratios), high=max(ratios),
+        row.update({who: statistics.median(turns[who]) for who in self.who}, ratio=statistics.median(ratios), low=min(ratios), high=max(ratios),
                    difference=difference(made["triton"]["numbers"], made["ours"]["numbers"]),
-                   chosen={who: made[who]["chosen"] for who in SIDES if made[who]["chosen"]})
+                   chosen={who: made[who]["chosen"] for who in self.who if made[who]["chosen"]})
+        if self.chosen.before:
+            row["gain"] = statistics.median(a / b for a, b in zip(turns["before"], turns["ours"]))
 
     def run(self, group):
         self.group = group
@@ -280,7 +294,7 @@ def prepare(groups, chosen, until):
     jobs = []
     for group in groups:
         count = gpu_turns_cases.SHARES[group]
-        jobs += [("ours", group, "0/1")] + [("triton", group, f"{i}/{count}") for i in range(count)]
+        jobs += [(who, group, "0/1") for who in ("ours", *(["before"] if chosen.before else []))] + [("triton", group, f"{i}/{count}") for i in range(count)]
 
     def one(job):
         who, group, share = job
@@ -288,7 +302,7 @@ def prepare(groups, chosen, until):
         if left < 5:
             return f"{who} {group} {share}: not begun"
         try:
-            done = subprocess.run(command(who, chosen.dry, "--side", group, "--folder", chosen.folder, "--share", share), env=environment(who, chosen.dry),
+            done = subprocess.run(command(who, chosen.dry, "--side", group, "--folder", chosen.folder, "--cases", chosen.cases, "--share", share), env=environment(who, chosen),
                                   capture_output=True, text=True, timeout=left, stdin=subprocess.DEVNULL)
             return None if not done.returncode else f"{who} {group} {share}: {(done.stderr.strip().splitlines() or ['?'])[-1][:200]}"
         except subprocess.TimeoutExpired:
@@ -301,6 +315,8 @@ def parse():
     options = argparse.ArgumentParser(description=__doc__.split("\n")[0])
     options.add_argument("--folder", required=True)
     options.add_argument("--only", default="", help="groups whose name contains this; several with commas")
+    options.add_argument("--cases", default="", help="cases whose name contains this; several with commas")
+    options.add_argument("--before", metavar="BUILD", help="another build, which races too")
     options.add_argument("--processes", type=int, default=min(14, os.cpu_count() or 1), help="that compile ahead; 0: none do")
     options.add_argument("--seconds", type=float, default=360, help="for everything")
     options.add_argument("--out", default=os.path.join(ROOT, "build", "bench-turns.json"))
@@ -325,7 +341,7 @@ def main():
     chosen.folder = os.path.abspath(chosen.folder)
     if chosen.side is not None:
         share = chosen.share and tuple(int(part) for part in chosen.share.split("/"))
-        return compile_share(chosen.side, chosen.folder, share, chosen.dry) if share else side(chosen.folder, chosen.dry)
+        return compile_share(chosen.side, chosen.folder, share, chosen.cases, chosen.dry) if share else side(chosen.folder, chosen.cases, chosen.dry)
     import gpu_turns_cases
     groups = [group for group in gpu_turns_cases.GROUPS if any(part in group for part in chosen.only.split(","))]
     if chosen.list:

@@ -2,6 +2,8 @@
 /* poly.c: see poly.h. */
 #include "analysis/poly.h"
 
+#include "base/map.h"
+
 #include <string.h>
 
 static int compare_terms(const Term *a, const Term *b) {
@@ -85,6 +87,15 @@ bool poly_equal(Poly a, Poly b) {
     for (int i = 0; i < a.count; i++)
         if (a.at[i].scale != b.at[i].scale || compare_terms(&a.at[i], &b.at[i]) != 0) return false;
     return true;
+}
+
+uint64_t poly_hash(Poly p) {
+    uint64_t hash = (uint64_t)p.count;
+    for (int i = 0; i < p.count; i++) {
+        hash = hash_bytes(&p.at[i].scale, sizeof p.at[i].scale, hash);
+        hash = hash_bytes(p.at[i].factor, (size_t)p.at[i].count * sizeof *p.at[i].factor, hash);
+    }
+    return hash;
 }
 
 bool poly_const(Poly p, int64_t *value) {

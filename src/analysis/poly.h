@@ -33,6 +33,7 @@ Poly poly_mul(Arena *arena, Poly a, Poly b);
 Poly poly_scale(Arena *arena, Poly a, int64_t by);
 
 bool poly_equal(Poly a, Poly b); /* false when either is bad */
+uint64_t poly_hash(Poly p);      /* of equal ones equal */
 static inline bool poly_is_zero(Poly p) { return !p.bad && p.count == 0; }
 bool poly_const(Poly p, int64_t *value); /* a plain number? */
 int64_t poly_constant(Poly p);           /* the term without factors */

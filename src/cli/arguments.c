@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* arguments.c: what --arg says, as numbers and arrays; the life of a run's objects.
  *
- * SPEC is a number, true, false, none, any other word (a string), or an array:
+ * SPEC is a number, true, false, none, any other word (a string; one that begins with a bracket is Python, for kernels
+ * that are), or an array:
  *
  *     KIND:DTYPE[EXTENTS]      KIND: randn, rand, randint(N), zeros, ones, empty, arange or full(V); extents are
  *                              expressions over other arguments
@@ -207,9 +208,17 @@ static void add_name(Session *s, const char *name, int64_t value) {
     more[s->names.count++] = (Name){name, value};
 }
 
+static const char *tuned_path(const Options *o) { return o->tuned ? o->tuned : getenv("TILEWRIGHT_TUNED"); }
+
+/* A name that a message is about may stand in no word of the command, but in a file. */
+static void say_tuned(const Session *s, const Options *o, const char *name) {
+    remark("hint", "`%s` is of the choice for kernel `%s` in %s", name,
+           tw_module_kernel_name(s->module, s->index), tuned_path(o));
+}
+
 /* --tuned: a choice that was made before, beneath what the command says itself. */
 static int apply_tuned(Session *s, const Options *o) {
-    const char *path = o->tuned ? o->tuned : getenv("TILEWRIGHT_TUNED");
+    const char *path = tuned_path(o);
     if (!path || !*path || o->config) return 0;
     int status = 0;
     char *name = tuned_name(o->file, tw_module_kernel_name(s->module, s->index));
@@ -220,7 +229,10 @@ static int apply_tuned(Session *s, const Options *o) {
     free(name);
     for (size_t i = 0; i < s->tuned.values.count && !status; i++) {
         Argument *a = session_argument(s, s->tuned.values.at[i].name);
-        if (!a) return 1;
+        if (!a) {
+            say_tuned(s, o, s->tuned.values.at[i].name);
+            return 1;
+        }
         if (!a->spec) a->spec = s->tuned.values.at[i].value;
     }
     return status;
@@ -390,6 +402,10 @@ void session_compile_options(Session *s, const Options *o, const char *target, i
 int session_fail(Session *s, const Options *o, tw_status status) {
     if (status == TW_ERROR_ARGUMENT && lacks_arguments(s)) return fail_missing(s, o);
     int code = fail_status(s->context, status);
+    for (size_t i = 0; i < s->tuned.options.count; i++) {
+        const char *name = s->tuned.options.at[i].name, *said = tw_context_message(s->context), *at = strstr(said, name);
+        if (at && at > said && at[-1] == '`' && at[strlen(name)] == '`') say_tuned(s, o, name);
+    }
     if (status == TW_ERROR_SOURCE) print_array_hints(s);
     return code;
 }

@@ -306,10 +306,21 @@ static void print_why(FILE *out, const Candidate *c) {
     fprintf(out, ": %.*s\n", (int)strcspn(line, "\n"), line);
 }
 
-/* None ran. Of one alone, and to a program, all is said; of several a line each. */
+/* Do all say the same, as where arguments are missing? */
+static bool say_alike(const Tuning *t) {
+    for (size_t i = 0; i < t->count; i++)
+        if (!t->at[i].failed || strcmp(t->at[i].said, t->at[0].said) != 0) return false;
+    return true;
+}
+
+/* None ran. Of one alone, and to a program, all is said, and what all of them say, once; of others a line each. */
 static int fail_all(const Tuning *t) {
     bool whole = t->o->json || t->count == 1;
     if (!t->failed) return fail("no candidate was tried: there are no processes of their own to be had");
+    if (t->count > 1 && say_alike(t)) {
+        print_message(t->at[0].said);
+        return t->o->json ? 1 : fail("none of %zu candidates ran", t->count);
+    }
     for (size_t i = 0; i < t->count; i++)
         if (t->at[i].failed && whole)
             print_message(t->at[i].said);

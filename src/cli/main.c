@@ -83,7 +83,7 @@ static const OptionRow rows[] = {
     {O_INCLUDE, "-I", "FOLDER", VALUE, "rceixblnu", "a folder for headers and imported files, beside the source's own"},
     {O_ANYWHERE, "--include-anywhere", "", NOTHING, "rceixblnu", "the source may include files of any folder"},
     {O_ARG, "--arg", "NAME=SPEC", VALUE, "rceixbnu",
-     "an argument: a number, true, false, none, a string, or an array:\n"
+     "an argument: a number, true, false, none, a string, Python in brackets ((64, 32), (relu)), or an array:\n"
      "                          randn|rand|randint(N)|zeros|ones|empty|arange|full(V):DTYPE[EXTENTS], "
      "file:X.npy[:DTYPE];\n"
      "                          where nothing is run also a type: '*f32' an array of them, i32 a number"},

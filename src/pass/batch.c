@@ -127,6 +127,7 @@ static bool may_have_rows(const Batch *x, Ref ref) {
 static bool op_is_possible(Batch *x, const Op *op) {
     bool is_access = op->code == OP_TLOAD || op->code == OP_TSTORE;
     if (op->code == OP_TSTORE && row_dim(x, op) < 0) return false; /* all rows at one place */
+    if (op->code == OP_TATOMIC || op->code == OP_ATOMIC) return false; /* each program does it */
     if (is_access && row_dim(x, op) >= 0 && !is_box_of_rows(x, op)) return false;
     for (int i = 0; i < op->operand_count; i++) {
         if (op->operands[i] == x->row && !is_access) return false;

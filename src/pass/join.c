@@ -223,6 +223,7 @@ static bool tile_is_possible(const Join *x, Ref ref) {
 static bool op_is_possible(Join *x, const Op *op) {
     bool any = false, is_access = op->code == OP_TLOAD || op->code == OP_TSTORE;
     if (is_access) return access_is_possible(x, op);
+    if (op->code == OP_TATOMIC || op->code == OP_ATOMIC) return false; /* each task does it */
     for (int i = 0; i < op->operand_count; i++) {
         Ref ref = op->operands[i];
         if (follows(x, ref) && !makes_scalar(x, op)) return false;

@@ -47,6 +47,11 @@ bool machine_runs_on(const Machine *machine, int level) {
     return machine->level_only ? level == machine->level : level >= machine->level;
 }
 
+int64_t machine_unit_bytes(const Machine *machine) {
+    return machine->unit_bytes ? machine->unit_bytes : machine->ring_bytes;
+}
+
 int64_t machine_room(const Machine *machine, int blocks) {
-    return (machine->ring_bytes + machine->block_bytes) / blocks - machine->block_bytes;
+    int64_t room = (machine_unit_bytes(machine) + machine->block_bytes) / blocks - machine->block_bytes;
+    return room < machine->ring_bytes ? room : machine->ring_bytes;
 }

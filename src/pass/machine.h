@@ -53,6 +53,8 @@ typedef struct MachineCost {
     int fetch_registers;  /* that one load may take which comes a trip ahead .. */
     int fetch_elements;   /* .. and those of one that is more than a row, for the loop that computes with it .. */
     bool fetch_late;      /* .. issued behind what waits for this trip's, since waits count loads in their order .. */
+    bool puts_late;       /* loads that run ahead and are no copies wait in registers: they are stored into their slots
+                             when the trip ends that issues them; else at once */
     int loose_registers;  /* .. and loads, together, that wait for the words around rows which are not aligned */
     int loose_trips;      /* that such words are copied ahead */
     int again_elements;  /* of a vector that is read again where it is used, not moved there: a load that hits the cache
@@ -63,10 +65,14 @@ typedef struct MachineCost {
     int apart_loads;  /* of a tile by a thread: from so many on, finding each address anew costs more than a register */
     int single_loads; /* elements that a thread loads one by one in a trip: from so many on, all at once gains */
     bool places_anew; /* behind loops with products: the compiler would keep places of elements through them, and spill
-                         what the products need */
+                         what the products need .. */
+    bool trips_anew;  /* .. and in each trip of them: it would keep every address that a trip finds of its lane */
     int fma_steps;    /* along K, side by side: what the next ones read is under way */
     int flat_blocks; /* of flat kernels with products, that should share a multiprocessor: one multiplies while another
                         waits at its barriers; 0: whatever fits */
+    bool weighs_flat; /* a kernel whose loads run ahead stays flat where so more blocks share a multiprocessor */
+    bool apart_steps;    /* a product's steps along K stay a loop: unrolled, the compiler reads the operands of all of them
+                            ahead of the first, and spills what has no register */
     int early_registers; /* that a product's sums and its operands of two steps may take: then those of the next step
                             are read under this one; 0: they are read when they are needed */
     int lane_warps;   /* from so many on, each lane takes what one warp has; a thread that takes all needs more
@@ -92,6 +98,7 @@ typedef struct Machine {
     bool runs_workers; /* that a kernel writes as threads, warps or warpgroups: by threads, or by coroutines */
     bool counts_phases; /* barriers in shared memory that count arrivals and have phases */
     bool has_threads;   /* SIMT: layout runs */
+    bool f8_pairs;      /* one instruction converts two numbers from or to floats of 8 bits */
     bool roles_always;  /* every global access goes through a ring (Tenstorrent) */
     bool roles_allowed; /* may run roles side by side */
     bool skew_allowed;  /* may run loads ahead in one loop */
@@ -120,10 +127,11 @@ typedef struct Machine {
     int core_rows, core_columns; /* of a grid of cores that share what they load .. */
     int load_bytes;              /* .. a cycle from memory, all of them together */
     int64_t ring_bytes; /* shared memory or L1: rings and scratch */
+    int64_t unit_bytes; /* that the blocks of a multiprocessor have together; 0: the same */
     int block_bytes;    /* that a multiprocessor sets aside for each block, beside ring_bytes */
     Banks banks;        /* of it */
-    int wave_copy_bytes; /* copies of a warp go to shared memory side by side, so many bytes a lane; 0: each goes where
-                            its thread says */
+    bool thread_copies;  /* copies of a thread go into shared memory past its registers, each where the thread says */
+    int wave_copy_bytes; /* copies of a warp go to shared memory side by side, so many bytes a lane; 0: they do not */
     int counted_loads;   /* copies are waited for by how many loads of the warp may still be under way, so many at most;
                             0: in groups */
     bool bounded_access; /* a load, a store has a base that all lanes share; 2^31 bytes behind it and farther it brings
@@ -145,6 +153,8 @@ typedef struct Machine {
     MachineCost cost;
 } Machine;
 
+/* Shared memory that the blocks of a multiprocessor have together. */
+int64_t machine_unit_bytes(const Machine *machine);
 /* Shared memory that each of so many blocks of a multiprocessor can have. */
 int64_t machine_room(const Machine *machine, int blocks);
 

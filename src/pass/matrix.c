@@ -111,6 +111,24 @@ void matrix_columns(FragmentName name, int *registers, int *lanes) {
         ++*lanes;
 }
 
+static FragmentName fragment_before(const Kernel *k, Ref r, int depth) {
+    const Op *op = ref_is_value(r) ? ir_value(k, r)->op : NULL;
+    if (!op || depth == 0) return FRAGMENT_NONE;
+    if (op->code == OP_DOT) return matrix_of(k, op)->sum_in;
+    if (!op_has(op->code, TRAIT_ELEMENTWISE)) return FRAGMENT_NONE;
+    const Type *type = ir_type(k, r);
+    for (int i = 0; i < op->operand_count; i++) {
+        if (!ref_is_value(op->operands[i])) continue;
+        const Type *from = ir_type(k, op->operands[i]);
+        if (from->rank != type->rank || ty_elements(from) != ty_elements(type)) continue;
+        FragmentName found = fragment_before(k, op->operands[i], depth - 1);
+        if (found != FRAGMENT_NONE) return found;
+    }
+    return FRAGMENT_NONE;
+}
+
+FragmentName matrix_before(const Kernel *k, Ref r) { return fragment_before(k, r, 32); }
+
 LinearLayout matrix_spread(FragmentName name, int64_t m, int64_t n, int along_m, int along_n, bool whole, int warps) {
     LinearLayout part = fragment_layout(&fragments[name]);
     LinearLayout map = ll_repeat(&part, m, n, along_m, along_n, whole);

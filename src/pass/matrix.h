@@ -48,6 +48,8 @@ typedef struct Matrix {
     int row_bytes;           /* .. by an instruction that moves rows of so many bytes along K; 0: it has none .. */
     int turn_bytes;          /* .. and, of elements of so many bytes, rows across K */
     int trade_bytes;         /* elements of so many bytes come two a word from rows across K, and lanes trade halves */
+    bool whole_rows;         /* a warp that is one of several has whole rows of a sum that the next product is made of,
+                                where A comes from shared memory too: rows are reduced between them */
     bool is_async;           /* it runs beside its threads, which wait for it when they need the sum */
     bool promotes;           /* sums of few products can be made apart, and then be added in full */
     int sum_bits;            /* that are kept of a sum on some machine; 0: all */
@@ -80,4 +82,6 @@ LinearLayout matrix_spread(FragmentName name, int64_t rows, int64_t columns, int
 bool matrix_is_spread(FragmentName name, const LinearLayout *map);
 /* How neighbouring columns of a fragment are spread: over 2^registers of a thread, above these over 2^lanes of them. */
 void matrix_columns(FragmentName name, int *registers, int *lanes);
+/* The fragment of a matrix instruction's sum that the elements come out of; FRAGMENT_NONE: they do not. */
+FragmentName matrix_before(const Kernel *k, Ref r);
 #endif

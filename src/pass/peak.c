@@ -179,11 +179,14 @@ static void take_sums(Peak *p) {
     Op *exp = p->users.list[p->users.start[made]];
     if (exp->parent != p->reduce->parent || p->length == MAX_PATH) return;
     p->path[p->length++] = exp;
-    Ref weights = exp->results[0];
-    for (int i = p->users.start[weights]; i < p->users.start[weights + 1]; i++) {
-        Op *sum = p->users.list[i];
-        bool plain = sum->code == OP_REDUCE && sum->operand_count == 1 && sum->result_count == 1 && !sum->region_count;
-        if (plain && sum->parent == exp->parent && p->length < MAX_PATH) p->path[p->length++] = sum;
+    for (int from = p->length - 1; from < p->length; from++) {
+        Ref weights = p->path[from]->results[0];
+        for (int i = p->users.start[weights]; i < p->users.start[weights + 1]; i++) {
+            Op *sum = p->users.list[i];
+            bool plain = sum->operand_count == 1 && sum->result_count == 1 && !sum->region_count;
+            bool one = sum->code == OP_REDUCE || (sum->code == OP_RESHAPE && sum->next->code == OP_REDUCE);
+            if (plain && one && sum->parent == exp->parent && p->length < MAX_PATH) p->path[p->length++] = sum;
+        }
     }
 }
 

@@ -48,23 +48,6 @@ static const Matrix *choose_instruction(const PassContext *cx, const Kernel *k, 
 
 /* --- reductions --- */
 
-/* The fragment of a matrix instruction's sum that the elements come out of; FRAGMENT_NONE: they do not. */
-static FragmentName fragment_before(const Kernel *k, Ref r, int depth) {
-    const Op *op = ref_is_value(r) ? ir_value(k, r)->op : NULL;
-    if (!op || depth == 0) return FRAGMENT_NONE;
-    if (op->code == OP_DOT) return matrix_of(k, op)->sum_in;
-    if (!op_has(op->code, TRAIT_ELEMENTWISE)) return FRAGMENT_NONE;
-    const Type *type = ir_type(k, r);
-    for (int i = 0; i < op->operand_count; i++) {
-        if (!ref_is_value(op->operands[i])) continue;
-        const Type *from = ir_type(k, op->operands[i]);
-        if (from->rank != type->rank || ty_elements(from) != ty_elements(type)) continue;
-        FragmentName found = fragment_before(k, op->operands[i], depth - 1);
-        if (found != FRAGMENT_NONE) return found;
-    }
-    return FRAGMENT_NONE;
-}
-
 /* Bytes of an element of the load whose layout the value will take over, else of its own. */
 static int loaded_bytes(const Kernel *k, Ref r, int depth) {
     const Type *type = ir_type(k, r);
@@ -89,7 +72,7 @@ static void stamp_reduce(const PassContext *cx, Kernel *k, Op *op) {
     if (!bits) return;
     int64_t *order = ARENA_ARRAY(k->module->arena, int64_t, bits);
     bool last = axis == type->rank - 1, threads = cx->machine->has_threads && last;
-    FragmentName fragment = threads ? fragment_before(k, op->operands[0], 32) : FRAGMENT_NONE;
+    FragmentName fragment = threads ? matrix_before(k, op->operands[0]) : FRAGMENT_NONE;
     int vector = 0, lanes = 0;
     if (fragment != FRAGMENT_NONE) {
         matrix_columns(fragment, &vector, &lanes);

@@ -60,3 +60,33 @@ pointers.py:6:9: error: `cdiv` has invalid operands of type a *int32 and a *int3
     6 |     i = tl.cdiv(x, x) + tl.arange(0, B)
       |         ^~~~~~~~~~~~~
 [1]
+#! What begins with a bracket is Python, among the names of the file: tuples, dtypes, functions; quoted, a word is a string.
+$ cat > bracketed.py <<'END'
+> import triton, triton.language as tl
+> @triton.jit
+> def double(x):
+>     return x * 2
+> @triton.jit
+> def k(x, F: tl.constexpr, DT: tl.constexpr, SHAPE: tl.constexpr, WORD: tl.constexpr):
+>     i = tl.arange(0, SHAPE[0])
+>     v = F(tl.load(x + i)).to(DT)
+>     if WORD == "none":
+>         v += SHAPE[1][0]
+>     tl.store(x + i, v)
+> END
+$ for word in none "('none')"; do tilewright ir bracketed.py:k --arg 'x=*f32' --arg 'F=(double)' --arg 'DT=(tl.float16)' --arg 'SHAPE=(4, (8, 9))' --arg "WORD=$word" | grep -oE "(mul|add|cast) .*"; done
+mul %x_1, 2.0
+cast %0 : f16[4]
+cast %v : f32[4]
+mul %x_1, 2.0
+cast %0 : f16[4]
+add %v, 8.0
+cast %v_1 : f32[4]
+$ tilewright ir bracketed.py:k --arg 'x=*f32' --arg 'F=(doubl)' --arg DT=tl.float16 --arg 'SHAPE=(4,' --arg WORD=a
+an argument:1:2: error: `doubl` is not known; did you mean `double`? [unknown-name]
+    1 | (doubl)
+      |  ^~~~~
+an argument:1:1: error: `(` was never closed; add the `)` [unclosed-bracket]
+    1 | (4,
+      | ^
+[1]

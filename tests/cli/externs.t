@@ -14,7 +14,7 @@ $ tilewright emit $(cat tagged) --target cuda -o . > said && grep -n 'tag(\|#und
 27:#undef FN
 28:#undef FN
 29:#undef bx
-51:        add[0] = tw_add(tw_call_tag_i32_i8(load[0]), tw_call_tag_i32_i8(load_1[0]));
+53:        add[0] = tw_add(tw_call_tag_i32_i8(load[0]), tw_call_tag_i32_i8(load_1[0]));
 $ tilewright ir $(cat blended) | grep -o 'extern<.*\|FN float blend[^{]*)'
 FN float blend(float x, int k, double w)
 extern<callee=blend> %3, %5, 3.0:f64 : f32[32,60]

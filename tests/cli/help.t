@@ -33,7 +33,7 @@ tilewright run FILE[:KERNEL] [options]: compile a kernel and run it
   -D NAME=VALUE           a definition: a constant of the source, or of the kernel's parameters
   -I FOLDER               a folder for headers and imported files, beside the source's own
   --include-anywhere      the source may include files of any folder
-  --arg NAME=SPEC         an argument: a number, true, false, none, a string, or an array:
+  --arg NAME=SPEC         an argument: a number, true, false, none, a string, Python in brackets ((64, 32), (relu)), or an array:
                           randn|rand|randint(N)|zeros|ones|empty|arange|full(V):DTYPE[EXTENTS], file:X.npy[:DTYPE];
                           where nothing is run also a type: '*f32' an array of them, i32 a number
   --config N              constants and options of the kernel's Nth configuration (see `tilewright list`)
@@ -58,7 +58,7 @@ tilewright check FILE[:KERNEL] [options]: run a kernel and compare with the inte
   -D NAME=VALUE           a definition: a constant of the source, or of the kernel's parameters
   -I FOLDER               a folder for headers and imported files, beside the source's own
   --include-anywhere      the source may include files of any folder
-  --arg NAME=SPEC         an argument: a number, true, false, none, a string, or an array:
+  --arg NAME=SPEC         an argument: a number, true, false, none, a string, Python in brackets ((64, 32), (relu)), or an array:
                           randn|rand|randint(N)|zeros|ones|empty|arange|full(V):DTYPE[EXTENTS], file:X.npy[:DTYPE];
                           where nothing is run also a type: '*f32' an array of them, i32 a number
   --config N              constants and options of the kernel's Nth configuration (see `tilewright list`)
@@ -85,7 +85,7 @@ tilewright emit FILE[:KERNEL] [options]: print or write the generated source, pl
   -D NAME=VALUE           a definition: a constant of the source, or of the kernel's parameters
   -I FOLDER               a folder for headers and imported files, beside the source's own
   --include-anywhere      the source may include files of any folder
-  --arg NAME=SPEC         an argument: a number, true, false, none, a string, or an array:
+  --arg NAME=SPEC         an argument: a number, true, false, none, a string, Python in brackets ((64, 32), (relu)), or an array:
                           randn|rand|randint(N)|zeros|ones|empty|arange|full(V):DTYPE[EXTENTS], file:X.npy[:DTYPE];
                           where nothing is run also a type: '*f32' an array of them, i32 a number
   --config N              constants and options of the kernel's Nth configuration (see `tilewright list`)
@@ -107,7 +107,7 @@ tilewright ir FILE[:KERNEL] [options]: print the IR
   -D NAME=VALUE           a definition: a constant of the source, or of the kernel's parameters
   -I FOLDER               a folder for headers and imported files, beside the source's own
   --include-anywhere      the source may include files of any folder
-  --arg NAME=SPEC         an argument: a number, true, false, none, a string, or an array:
+  --arg NAME=SPEC         an argument: a number, true, false, none, a string, Python in brackets ((64, 32), (relu)), or an array:
                           randn|rand|randint(N)|zeros|ones|empty|arange|full(V):DTYPE[EXTENTS], file:X.npy[:DTYPE];
                           where nothing is run also a type: '*f32' an array of them, i32 a number
   --config N              constants and options of the kernel's Nth configuration (see `tilewright list`)
@@ -128,7 +128,7 @@ tilewright explain FILE[:KERNEL] [options]: say what the compiler proved and cho
   -D NAME=VALUE           a definition: a constant of the source, or of the kernel's parameters
   -I FOLDER               a folder for headers and imported files, beside the source's own
   --include-anywhere      the source may include files of any folder
-  --arg NAME=SPEC         an argument: a number, true, false, none, a string, or an array:
+  --arg NAME=SPEC         an argument: a number, true, false, none, a string, Python in brackets ((64, 32), (relu)), or an array:
                           randn|rand|randint(N)|zeros|ones|empty|arange|full(V):DTYPE[EXTENTS], file:X.npy[:DTYPE];
                           where nothing is run also a type: '*f32' an array of them, i32 a number
   --config N              constants and options of the kernel's Nth configuration (see `tilewright list`)

@@ -23,11 +23,11 @@ $ sh mutant 's/if (warpgroup_laneid() == 0) arrive/arrive/'
 m.tile.c:34:1: error: deadlock: none of the 4 processes left can go on [deadlock]
 m.tile.c:93:13: error: 128 threads arrive at a barrier that counts 2; let fewer arrive, or count them where the barrier is made [roles]
 $ sh mutant 's/tma_expect(&full\[s\], &k\[s\], &v\[s\]);/tma_expect(\&full[s], \&k[s]);/'
-m.tile.c:55:17: error: `full` expects 0 bytes an iteration and gets 8192; a GPU would hang; expect what is loaded: tma_expect(a->inputs_arrived, a->input) [bytes]
-m.tile.c:55:17: error: `full` expects 0 bytes an iteration and gets 8192; a GPU would hang; expect what is loaded: tma_expect(a->inputs_arrived, a->input) [bytes]
+m.tile.c:55:17: error: `full` expects 0 bytes an iteration and gets 8192; a GPU would hang; call tma_expect with it and all tiles that are loaded, in front of the loads [bytes]
+m.tile.c:55:17: error: `full` expects 0 bytes an iteration and gets 8192; a GPU would hang; call tma_expect with it and all tiles that are loaded, in front of the loads [bytes]
 $ sh mutant 's/tma_load_async(&v\[s\], g.v, at(batch, kv_head, j, 0), &full\[s\]);//'
-m.tile.c:53:17: error: `full` expects 8192 bytes an iteration and gets 0; a GPU would hang; expect what is loaded: tma_expect(a->inputs_arrived, a->input) [bytes]
-m.tile.c:53:17: error: `full` expects 8192 bytes an iteration and gets 0; a GPU would hang; expect what is loaded: tma_expect(a->inputs_arrived, a->input) [bytes]
+m.tile.c:53:17: error: `full` expects 8192 bytes an iteration and gets 0; a GPU would hang; call tma_expect with it and all tiles that are loaded, in front of the loads [bytes]
+m.tile.c:53:17: error: `full` expects 8192 bytes an iteration and gets 0; a GPU would hang; call tma_expect with it and all tiles that are loaded, in front of the loads [bytes]
 $ sh mutant 's/init_semaphore(&full\[i\], 1, 0);//'
 m.tile.c:53:28: error: Tile C cannot take a semaphore that no init_semaphore(&s, arrivals, 0) has set up yet; call it before, by one thread [unsupported]
 m.tile.c:53:28: error: Tile C cannot take a semaphore that no init_semaphore(&s, arrivals, 0) has set up yet; call it before, by one thread [unsupported]
@@ -51,8 +51,8 @@ $ sh mutant 's/if (warpgroup_laneid() == 0) arrive(&empty\[stage\]);/if (warpgro
 g.o: bf16[1, 1, 64, 64], 4096 of 4096 elements changed
 m.tile.c:54:17: error: warpgroup 2 writes `k`, and no barrier lies between that and warpgroup 1, which reads it; arrive behind the one, and wait for that in front of the other [roles]
 $ sh mutant 's/tma_expect(&full\[s\], &k\[s\], &v\[s\]);/&&/'
-m.tile.c:53:52: error: `full` expects 16384 bytes an iteration and gets 0; a GPU would hang; expect what is loaded: tma_expect(a->inputs_arrived, a->input) [bytes]
-m.tile.c:53:52: error: `full` expects 16384 bytes an iteration and gets 0; a GPU would hang; expect what is loaded: tma_expect(a->inputs_arrived, a->input) [bytes]
+m.tile.c:53:52: error: `full` expects 16384 bytes an iteration and gets 0; a GPU would hang; call tma_expect with it and all tiles that are loaded, in front of the loads [bytes]
+m.tile.c:53:52: error: `full` expects 16384 bytes an iteration and gets 0; a GPU would hang; call tma_expect with it and all tiles that are loaded, in front of the loads [bytes]
 #! More slots than a buffer can have.
 $ cp $ROOT/kernels/tilec/attention_roles.tile.c many.tile.c; tilewright emit many.tile.c --target cuda -D STAGES=1024 2>&1 | head -1
 many.tile.c:38:5: error: an array of tiles has at most 1048576 elements in all, here 4194304; make it shorter, or its tiles smaller [array-size]

@@ -60,3 +60,13 @@ error: warpgroup 0 waits here for ever: 1 of 1 arrivals of phase 1 are missing, 
 $ sed -e 's/int s = j % STAGES;/if (s == STAGES) { s = 0; phase ^= 1; }/' -e 's|wait(&empty\[s\], (j / STAGES + 1) % 2)|wait(\&empty[s], phase ^ 1)|' -e 's/for (int j = 0; j < trips; j++) {/for (int j = 0, s = 0, phase = 0; j < trips; j++, s++) {/' -e 's/int stage = j % STAGES;/if (s == STAGES) { s = 0; phase ^= 1; }/' -e 's|wait(&full\[stage\], j / STAGES % 2)|wait(\&full[s], phase)|' -e 's/\[stage\]/[s]/g' -e 's/scores s;/scores x;/' -e 's/&s, &q/\&x, \&q/' -e 's/&s, &s/\&x, \&x/g' -e 's/&most, &s)/\&most, \&x)/' -e 's/&total, &s,/\&total, \&x,/' -e 's/&weights, &s)/\&weights, \&x)/' $ROOT/kernels/tilec/attention_roles.tile.c > round.tile.c
 $ tilewright check round.tile.c --target cpu --arg g.q=randn:bf16[1,2,130,64] --arg g.k=randn:bf16[1,1,330,64] --arg g.v=randn:bf16[1,1,330,64] --arg g.o=zeros:bf16[1,2,130,64] 2>&1 | grep -o 'ok$\|warning' | sort | uniq -c
       4 ok
+$ sed 's/init_semaphore(&full, 1, 0)/init_semaphore(\&full, 1, 9223372036854775807)/' ahead.tile.c > far.tile.c; tilewright check far.tile.c
+far.tile.c:11:9: error: a semaphore waits for 1 to 1024 arrivals a phase, not for 1 + 9223372036854775807; write how many threads arrive at it [arrivals]
+   11 |         init_semaphore(&full, 1, 9223372036854775807);
+      |         ^~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~
+[1]
+$ sed 's/init_semaphore(&full, 1, 0)/init_semaphore(\&full, 3, -2)/' ahead.tile.c > below.tile.c; tilewright check below.tile.c
+below.tile.c:11:9: error: a semaphore waits for 1 to 1024 arrivals a phase, not for 3 + -2; write how many threads arrive at it [arrivals]
+   11 |         init_semaphore(&full, 3, -2);
+      |         ^~~~~~~~~~~~~~~~~~~~~~~~~~~~
+[1]

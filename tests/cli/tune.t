@@ -198,3 +198,25 @@ k(x, A: constant, B: constant)
   --config 4: A=2, B=2
 l(x, A: constant)
   note: product.py:13:60: the configurations of `l` are computed in a way that cannot be followed here: `open` is not known; ...
+#! What all candidates lack is said once, with the whole line to type; what a file of choices says wrong, with the file.
+$ cat > plus.py <<'EOF'
+> import triton, triton.language as tl
+> @triton.jit
+> def plus(x, y, n, BLOCK: tl.constexpr):
+>     i = tl.program_id(0) * BLOCK + tl.arange(0, BLOCK)
+>     tl.store(y + i, tl.load(x + i, mask=i < n) + 1, mask=i < n)
+> EOF
+$ tilewright tune plus.py --try BLOCK=64,128
+error: kernel `plus` lacks arguments: x (an array), y (an array), n (a number); for example:
+  tilewright tune plus.py --try BLOCK=64,128 --arg 'x=randn:f32[65536]' --arg 'y=randn:f32[65536]' --arg n=128 --grid 1
+error: none of 2 candidates ran
+[1]
+$ echo '{"kernels": {"plus.plus": [{"key": null, "target": "cpu", "values": {"BLOCK": 64}, "options": {"num_warp": 4}, "us": 1}]}}' > bad.json
+$ tilewright run plus.py --arg x=ones:f32[64] --arg y=ones:f32[64] --arg n=64 --grid 1 --tuned bad.json
+error: there is no option `num_warp`; did you mean `num_warps`?
+hint: `num_warp` is of the choice for kernel `plus` in bad.json
+[1]
+$ sed -i 's/"BLOCK"/"BLOK"/' bad.json; TILEWRIGHT_TUNED=bad.json tilewright run plus.py --arg x=ones:f32[64] --arg y=ones:f32[64] --arg n=64 --grid 1
+error: kernel `plus` has no argument `BLOK`; did you mean `BLOCK`?
+hint: `BLOK` is of the choice for kernel `plus` in bad.json
+[1]

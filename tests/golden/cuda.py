@@ -6,6 +6,8 @@
 tests/golden/cuda/cases.txt lists the kernels; the text of case NAME is tests/golden/cuda/NAME.cu. --bless writes them anew: what differs
 is what a reader of the emitted text will see, so read it.
 
+Every index that is computed stands under a comment that says what it is for, in its block or right before it (silent_indices).
+
 With lines=on the text is the same but for `#line`s and white space, and each of them names the line that the comment before it shows."""
 import argparse
 import difflib
@@ -70,6 +72,21 @@ def line_mistakes(plain, lined, kernel):
     return mistakes if found else ["no #line at all"]
 
 
+def silent_indices(text):
+    """Indices and conditions that are computed and no comment but the source's line speaks of: a list."""
+    silent, noted = [], set()  # depths of the blocks around that have such a comment
+    for number, line in enumerate(text.splitlines(), 1):
+        code, depth = line.strip(), (len(line) - len(line.lstrip())) // 4
+        if not code or code.startswith("#") or re.match(r"// \d+: ", code):
+            continue
+        noted = {one for one in noted if one <= depth}
+        if code.startswith("//"):
+            noted.add(depth)
+        elif re.match(r"const (i32|i64|u32|bool) \w+ = |(i32|i64|bool) \w+\[\d+\];", code) and "tw_lane()" not in code and not noted & {depth, depth - 1}:
+            silent.append(f"line {number}: {code}")
+    return silent
+
+
 def main():
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--bin", default=str(ROOT / "build"), help="the folder of tilewright")
@@ -91,6 +108,10 @@ def main():
         if mistakes:
             bad += 1
             print(f"{name} with lines=on:", *mistakes, sep="\n")
+        silent = silent_indices(text)
+        if silent:
+            bad += 1
+            print(f"{name}: nothing says what these are for:", *silent, sep="\n")
         if name == "attention_causal":  # tensor maps, a persistent grid, everything that a launch may need
             mistakes = launcher_mistakes(tilewright, target, kernel, arguments, FOLDER / f"{name}_launch.cuh", options.bless)
             bad += bool(mistakes)

@@ -225,6 +225,7 @@ public:
         const DeviceAddr size = std::get<ReplicatedBufferConfig>(mesh_buffer_config).size, page = device_local_config.page_size;
         if (!page || !size || size % page) throw std::runtime_error("a buffer that is no multiple of its page size");
         auto made = std::make_shared<MeshBuffer>();
+        made->device = mesh_device;
         made->data.resize(size);
         made->page = (uint32_t)page;
         made->in_l1 = device_local_config.buffer_type == BufferType::L1;
@@ -240,12 +241,17 @@ public:
         mesh_device->buffers.push_back(made.get());
         return made;
     }
+    ~MeshBuffer() { /* its memory is free again */
+        for (size_t i = 0; device && i < device->buffers.size(); ++i)
+            if (device->buffers[i] == this) device->buffers.erase(device->buffers.begin() + (long)i--);
+    }
     DeviceAddr size() const { return data.size(); }
     DeviceAddr address() const { return at; }
     uint32_t page_size() const { return page; }
     std::vector<uint8_t> data;
     uint32_t page = 0, at = 0;
     bool in_l1 = false;
+    MeshDevice *device = nullptr;
 };
 
 class MeshCommandQueue {

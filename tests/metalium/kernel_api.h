@@ -66,6 +66,7 @@ void noc_async_write_barrier(uint8_t noc = noc_index);
 void noc_async_writes_flushed(uint8_t noc = noc_index);
 void noc_async_atomic_barrier(uint8_t noc_idx = noc_index);
 void noc_semaphore_wait(volatile tt_l1_ptr uint32_t *sem_addr, uint32_t val);
+void noc_semaphore_wait_min(volatile tt_l1_ptr uint32_t *sem_addr, uint32_t val);
 void noc_semaphore_set(volatile tt_l1_ptr uint32_t *sem_addr, uint32_t val);
 template <bool posted = false>
 void noc_semaphore_inc(uint64_t addr, uint32_t incr, uint8_t noc_id = noc_index, uint8_t vc = NOC_UNICAST_WRITE_VC);

@@ -12,6 +12,7 @@ BLOCKS = {"square": "M=128 N=128 K=128 BM=64 BN=32 BK=64", "ragged": "M=100 N=72
 HEADS = {"square": "Z=2 N=128 D=64 BM=64 BN=32", "ragged": "Z=2 N=100 D=64 BM=64 BN=32", "single": "Z=1 N=1 D=32 BM=32 BN=32",
          "equal blocks": "Z=1 N=128 D=64 BM=32 BN=32"}
 CHUNKS = {"square": "L=128 P=64 N=64 S=64", "ragged": "L=100 P=64 N=64 S=64", "single": "L=1 P=32 N=32 S=32"}
+WHOLE_CHUNKS = {"square": CHUNKS["square"], "ragged": "L=192 P=40 N=72", "single": "L=64 P=1 N=1"} # of 64 places, each of them whole
 DELTA = {"square": "L=128 V=64 BV=32", "ragged": "L=100 V=64 BV=32", "single": "L=1 V=32 BV=32"}
 PAGED = {"square": "Q=64 L=128", "ragged": "Q=50 L=100", "single": "Q=1 L=1"}
 IMAGE = {"square": "H=8 W=8 C=32 F=64", "ragged": "H=7 W=9 C=24 F=40", "single": "H=1 W=1 C=1 F=1"}
@@ -62,7 +63,8 @@ CASES = [
     ("triton/batched_matmul.py:batched_matmul_kernel", "a_ptr=randn:bf16[3,{M},{K}] b_ptr=randn:bf16[3,{K},{N}] c_ptr=zeros:bf16[3,{M},{N}] M={M} N={N} K={K} stride_ab={M*K} stride_am={K} stride_bb={K*N} stride_bk={N} stride_cb={M*N} stride_cm={N} BM={BM} BN={BN} BK={BK} --grid {up(M,BM)},{up(N,BN)},3", BLOCKS),
     ("triton/batched_matmul.py:batched_dots_kernel", "a_ptr=randn:bf16[3,{M},{K}] b_ptr=randn:bf16[3,{K},{N}] c_ptr=zeros:bf16[3,{M},{N}] count=3 M={M} N={N} K={K} stride_ab={M*K} stride_am={K} stride_bb={K*N} stride_bk={N} stride_cb={M*N} stride_cm={N} BB=2 BM={BM} BN={BN} BK={BK} --grid {up(M,BM)},{up(N,BN)},2", BLOCKS),
     ("triton/moe_matmul.py", "a_ptr=randn:bf16[{M},{K}] b_ptr=randn:bf16[3,{N},{K}] c_ptr=zeros:bf16[{2*M},{N}] factor_ptr=rand:f32[{2*M}] order_ptr=arange:i32[{up(2*M,BM)*BM}] expert_ptr=randint(3):i32[{up(2*M,BM)}] count_ptr=full({up(2*M,BM)*BM}):i32[1] N={N} K={K} pairs={2*M} stride_a={K} stride_e={N*K} stride_b={K} stride_c={N} TOP=2 SCALE=True BM={BM} BN={BN} BK={BK} --grid {up(2*M,BM)*up(N,BN)}", BLOCKS),
-    ("triton/int4_matmul.py", "a_ptr=randn:bf16[{M},{K}] packed_ptr=randint(2147483647):i32[{up(K,8)},{N}] scale_ptr=rand:bf16[{up(K,32)},{N}] c_ptr=zeros:bf16[{M},{N}] M={M} N={N} K={K} stride_a={K} stride_c={N} GROUP=32 BM={BM} BN={BN} BK=32 --grid {up(M,BM)*up(N,BN)}", BLOCKS),
+    ("triton/int4_matmul.py", "a_ptr=randn:bf16[{M},{K}] packed_ptr=randint(2147483647):i32[{up(K,8)},{N}] scale_ptr=rand:bf16[{up(K,32)},{N}] c_ptr=zeros:bf16[{M},{N}] M={M} N={N} K={K} stride_a={K} stride_c={N} GROUP=32 BM={BM} BN={BN} BK=32 --grid {up(M,BM)*up(N,BN)}",
+     {**BLOCKS, "ragged": "M=100 N=72 K=160 BM=32 BN=64", "single": "M=1 N=1 K=32 BM=32 BN=32"}),
     ("triton/table_matmul.py:table_matmul_kernel", "memory=zeros:f16[64] addresses=zeros:i64[6] sizes=zeros:i32[6] strides=zeros:i32[6] problems=2 BM=64 BN=64 BK=32 --grid 2", {"square": "M=1"}),
     ("triton/table_matmul.py:table_matmul_box_kernel", "memory=zeros:f16[64] addresses=zeros:i64[6] sizes=zeros:i32[6] strides=zeros:i32[6] problems=2 BM=64 BN=64 BK=32 --grid 2", {"square": "M=1"}),
     ("triton/conv2d.py", "x_ptr=randn:bf16[2,{C},{H},{W}] w_ptr=randn:bf16[{F},{C},3,3] y_ptr=zeros:bf16[2,{F},{H},{W}] places={2*H*W} C={C} H={H} W={W} K={F} P={H} Q={W} sxn={C*H*W} sxc={H*W} sxh={W} sxw=1 sw=1 swk={9*C} syn={F*H*W} syk={H*W} syp={W} syq=1 step=1 pad=1 R=3 S=3 BM=64 BN=32 BC=32 --grid {up(2*H*W,64)},{up(F,32)}", IMAGE),
@@ -104,8 +106,8 @@ CASES = [
     ("tilelang/attention.py", "Q=randn:bf16[1,{Z},{N},{D}] K=randn:bf16[1,{Z},{N},{D}] V=randn:bf16[1,{Z},{N},{D}] O=zeros:bf16[1,{Z},{N},{D}] Z=1 H={Z} G=1 M={N} N={N} D={D} causal=True dtype=bfloat16 block_M={BM} block_N={BN}", HEADS),
     ("tilelang/attention.py:attention", "Q=randn:bf16[1,{Z},{N},{D}] K=randn:bf16[1,{Z},{N},{D}] V=randn:bf16[1,{Z},{N},{D}] O=zeros:bf16[1,{Z},{N},{D}] Z=1 H={Z} G=1 M={N} N={N} D={D} causal=False dtype=bfloat16 block_M={BM} block_N={BN}", HEADS),
     ("tilelang/flash_decoding.py", "Q=randn:bf16[1,4,{D}] K=randn:bf16[1,2,{N},{D}] V=randn:bf16[1,2,{N},{D}] O=zeros:bf16[1,4,{D}] Z=1 H=4 G=2 N={N} D={D} dtype=bfloat16", HEADS),
-    ("tilelang/chunk_state.py", "B=randn:bf16[1,{L},2,{N}] X=randn:bf16[1,{L},4,{P}] DT=rand:bf16[1,4,{up(L,64)},64] A=full(-1.5):f32[1,4,{up(L,64)},64] S=zeros:bf16[1,{up(L,64)},4,{P},{N}] Z=1 L={L} H=4 G=2 P={P} N={N} dtype=bfloat16", {"square": CHUNKS["square"]}),
-    ("tilelang/chunk_scan.py", "CB=randn:bf16[1,{up(L,64)},2,64,64] X=randn:bf16[1,{L},4,{P}] DT=rand:bf16[1,4,{up(L,64)},64] A=full(-1.5):f32[1,4,{up(L,64)},64] C=randn:bf16[1,{L},2,{N}] S=randn:bf16[1,{up(L,64)},4,{P},{N}] D=randn:bf16[4] O=zeros:bf16[1,{L},4,{P}] Z=1 L={L} H=4 G=2 P={P} N={N} dtype=bfloat16", {"square": CHUNKS["square"]}),
+    ("tilelang/chunk_state.py", "B=randn:bf16[1,{L},2,{N}] X=randn:bf16[1,{L},4,{P}] DT=rand:bf16[1,4,{up(L,64)},64] A=full(-1.5):f32[1,4,{up(L,64)},64] S=zeros:bf16[1,{up(L,64)},4,{P},{N}] Z=1 L={L} H=4 G=2 P={P} N={N} dtype=bfloat16", WHOLE_CHUNKS),
+    ("tilelang/chunk_scan.py", "CB=randn:bf16[1,{up(L,64)},2,64,64] X=randn:bf16[1,{L},4,{P}] DT=rand:bf16[1,4,{up(L,64)},64] A=full(-1.5):f32[1,4,{up(L,64)},64] C=randn:bf16[1,{L},2,{N}] S=randn:bf16[1,{up(L,64)},4,{P},{N}] D=randn:bf16[4] O=zeros:bf16[1,{L},4,{P}] Z=1 L={L} H=4 G=2 P={P} N={N} dtype=bfloat16", WHOLE_CHUNKS),
     ("tilec/micro_add.tile.c:micro_tk", "g.x=randn:f32[{M},{N}] g.o=zeros:f32[{M},{N}]", {"square": "M=16 N=32", "ragged": "M=9 N=20", "single": "M=1 N=1"}),
     ("tilec/micro_add_grid.tile.c", "g.x=randn:f32[3,2,{M},{N}] g.o=zeros:f32[3,2,{M},{N}]", {"square": "M=16 N=32", "ragged": "M=9 N=20", "single": "M=1 N=1"}),
     ("tilec/matmul.tile.c", "g.A=randn:bf16[{M},{K}] g.B=randn:bf16[{K},{N}] g.C=zeros:bf16[{M},{N}]", TILED),
@@ -118,6 +120,6 @@ CASES = [
     ("tilec/attention_lcf.tile.c", filled(TILE_QKVO, c="0"), TILE_HEADS),
     ("tilec/linear_attention.tile.c", "D=64 g.q=randn:bf16[{Z},{H},{N},64] g.k=randn:bf16[{Z},{H},{N},64] g.v=randn:bf16[{Z},{H},{N},64] g.slope=rand:f32[{H}] g.o=zeros:bf16[{Z},{H},{N},64]", TILE_HEADS),
     ("tilec/mamba2.tile.c", "g.q=randn:bf16[1,1,{N},64] g.k=randn:bf16[1,1,{N},64] g.v=randn:bf16[1,{H},{N},64] g.a=rand:f32[1,{H},1,{N}] g.o=zeros:bf16[1,{H},{N},64]", TILE_HEADS),
-    ("tilec/fftconv.tile.c", FFT, {"square": "B=4 H=2", "single": "B=1 H=1"}),
-    ("tilec/fftconv_lcsf.tile.c", FFT, {"square": "B=4 H=2", "single": "B=1 H=1"}),
+    ("tilec/fftconv.tile.c", FFT, {"square": "B=4 H=2", "ragged": "B=7 H=3", "single": "B=1 H=1"}),
+    ("tilec/fftconv_lcsf.tile.c", FFT, {"square": "B=4 H=2", "ragged": "B=11 H=3", "single": "B=1 H=1"}),
 ]

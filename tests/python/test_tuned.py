@@ -184,7 +184,7 @@ def test_pin_and_export(tmp_path, monkeypatch):
     assert launch(fresh) == 32 and launch(fresh, 300) == 32
     monkeypatch.setenv("TILEWRIGHT_TUNED", str(path))
     assert launch(make(blocks(16, 32, 64), [[1, 1, 1], [2, 2, 2], [3, 3, 3]])) == 64
-    with pytest.raises(ValueError, match="has no configuration"):
+    with pytest.raises(ValueError, match="is the configuration .* which it has no more"):
         make(blocks(16, 32))
 
     @triton.autotune(configs=blocks(8), key=[])  # a kernel of that name at another place is another kernel
@@ -216,6 +216,14 @@ def test_choices_of_the_command_line(tmp_path):
     rows[1]["options"] = {"vector_bits": 256}
     with pytest.raises(ValueError, match="sets vector_bits, which a launch from Python does not take"):
         kernel.pin({"kernels": {"test_tuned.make.<locals>.kernel": rows}})
+    path = tmp_path / "tuned.json"
+    path.write_text(json.dumps({"kernels": {"test_tuned.make.<locals>.kernel": rows}}))
+    with pytest.raises(ValueError, match="in .*tuned.json sets vector_bits"):
+        kernel.pin(path)
+    rows[1] = {**rows[1], "options": {}, "values": {"BLOK": 8}}
+    path.write_text(json.dumps({"kernels": {"test_tuned.make.<locals>.kernel": rows}}))
+    with pytest.raises(ValueError, match="in .*tuned.json gives BLOK, and the kernel takes"):
+        kernel.pin(path)
 
 
 def test_a_tuned_launch_keeps_to_its_key():

@@ -3,8 +3,12 @@
  * that read boxes in place (cpu_dot.c), against the interpreter, bit for bit: transposed and small
  * operands, edges on all sides, sums that go on, stores into an operand, many programs on kept
  * panels, and panels that must not be kept from one launch to the next. Then: a warm launch
- * allocates nothing. */
+ * allocates nothing; the parts of products that all kernels share are compiled once, made again when they are broken, and
+ * done without where there is no cache. */
 #include "cpu_cases.h"
+#include "runtime/compile/cache.h"
+
+#include <unistd.h>
 
 #define HEAD(types) "kernel @g(" types ", %n: i32) {\n"
 #define PLACE                                                                           \
@@ -242,6 +246,45 @@ static void check_no_allocation(void) {
     tw_context_destroy(cx);
 }
 
+typedef struct Objects {
+    int count;
+    char path[CACHE_PATH];
+    int64_t bytes;
+} Objects;
+
+static void see_object(void *user, const CacheEntry *entry) {
+    Objects *o = user;
+    if (!strstr(entry->name, ".o")) return;
+    o->count++, o->bytes = entry->bytes;
+    snprintf(o->path, sizeof o->path, "%s", entry->path);
+}
+
+static void check_products(void) {
+    char dir[] = "/tmp/tilewright-products-XXXXXX", command[100];
+    CHECK(mkdtemp(dir));
+    tw_context_options how;
+    tw_context_options_init(&how);
+    Objects first = {0}, again = {0};
+    static const int chosen[] = {0, 3, 6, 0}; /* kernels of different texts */
+    for (int i = 0; i < 4; i++) {
+        tw_context *cx = NULL;
+        Objects now = {0};
+        how.cache_dir = i < 3 ? dir : "";
+        CHECK(tw_context_create(&how, &cx) == TW_OK);
+        case_check(cx, &cases[chosen[i]]);
+        tw_context_destroy(cx);
+        cache_walk(dir, see_object, &now);
+        CHECK(now.count == 1 && now.bytes > 10000);
+        if (i == 0) first = now;
+        if (i == 1) CHECK(truncate(now.path, now.bytes / 2) == 0);
+        if (i == 2) again = now;
+    }
+    CHECK_TEXT(again.path, first.path);
+    CHECK(again.bytes == first.bytes);
+    snprintf(command, sizeof command, "rm -rf %s", dir);
+    CHECK(system(command) == 0);
+}
+
 int main(void) {
     tw_context *cx = NULL;
     CHECK(tw_context_create(NULL, &cx) == TW_OK);
@@ -250,5 +293,6 @@ int main(void) {
     for (int i = 0; i < 3; i++) check_relaunch(cx, widths[i]);
     tw_context_destroy(cx);
     check_no_allocation();
+    check_products();
     return check_done();
 }

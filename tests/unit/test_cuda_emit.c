@@ -243,6 +243,46 @@ static void test_unaligned_rows(void) {
     }
 }
 
+/* Floats of 8 bits are widened and rounded two an instruction where the machine has that, whatever they are; rows that
+ * a thread steps to by a stride are one product of 64 bits: upward and downward (row i of Y is row M - 1 - i), with tails
+ * and extents of 0 and 1. */
+static void test_bytes(void) {
+    static const char text[] =
+        "kernel @bytes(%X, %Y: *$T, %M, %N, %back: i32) {\n"
+        "  %pm = program_id<0> ; %m = mul %pm, 32 ; %last = sub %M, 1 ; %from = mul %last, 64\n"
+        "  %end = ptr_add %Y, %from ; %TX = tensor %X, [%M, %N], [64, 1] ; %TY = tensor %end, [%M, %N], [%back, 1]\n"
+        "  %a = tload<fill=2.0> %TX, [%m, 0] : $T[32,64] ; %x = cast %a : f32[32,64] ; %y = mul %x, 17.0\n"
+        "  %z = cast %y : $T[32,64] ; tstore %TY, [%m, 0], %z\n"
+        "  return }\n";
+    static const int shapes[][2] = {{75, 64}, {33, 61}, {1, 1}, {0, 64}, {32, 0}};
+    static const char *const types[] = {"f8e4m3", "f8e5m2"}, *const machines[] = {"cuda:sm_90a", "cuda:sm_80"};
+    for (int i = 0; i < 20; i++) {
+        const int *shape = shapes[i % 5];
+        Elem elem = i / 5 % 2 ? EL_F8E5M2 : EL_F8E4M3;
+        bool pairs = i < 10;
+        Trap trap;
+        Arena arena;
+        arena_init(&arena, allocator_malloc, &trap);
+        CudaBench b;
+        if (open_bench(&b, expand(&arena, text, types[i / 5 % 2], 0, 0, 0), machines[!pairs], warps(2))) {
+            cuda_bench_array(&b, "X", elem, 75 * 64, true);
+            cuda_bench_array(&b, "Y", elem, 75 * 64, false);
+            for (int e = 0; e < 256; e++) ((uint8_t *)b.arrays[0].memory[0])[e] = (uint8_t)e;
+            memcpy(b.arrays[0].memory[1], b.arrays[0].memory[0], 75 * 64);
+            cuda_bench_int(&b, shape[0]);
+            cuda_bench_int(&b, shape[1]);
+            cuda_bench_int(&b, -64);
+            CHECK((strstr(b.plan->text, "tw_two_f32(") != NULL) == pairs);
+            CHECK((strstr(b.plan->text, elem == EL_F8E4M3 ? "tw_two_e4m3(" : "tw_two_e5m2(") != NULL) == pairs);
+            CHECK(strstr(b.plan->text, ") * back") != NULL);
+            CHECK(cuda_bench_run(&b, 3, 1, 1));
+            CHECK(memcmp(b.arrays[1].memory[0], b.arrays[1].memory[1], 75 * 64) == 0);
+            cuda_bench_close(&b);
+        }
+        arena_free(&arena);
+    }
+}
+
 /* C = A B, tiles $M x $N x $K, elements $T, output $O. */
 static const char matmul_text[] =
     "kernel @mm(%A, %B, %C: *$T, %M, %N, %K, %sa, %sb, %sc: i32) {\n"
@@ -899,7 +939,8 @@ static void test_kernels(void) {
 int main(void) {
     static void (*const tests[])(void) = {
         test_matmul_roles, test_add,   test_elementwise,    test_kernels,
-        test_softmax,      test_lean,  test_pairs, test_unaligned_rows, test_matmul_flat,
+        test_softmax,      test_lean,  test_pairs, test_unaligned_rows, test_bytes,
+        test_matmul_flat,
         test_next_number,  test_odd_rows,     test_parts, test_mixed_item,     test_executions,
         test_clusters, test_clusters_chosen};
     cuda_bench_begin();

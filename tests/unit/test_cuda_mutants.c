@@ -284,7 +284,7 @@ static const Mutant mutants[] = {
     {COPIED, "a slot is full without the last warp's copies", "tw_mbar_init(in_full + i * 8, 128);",
      "tw_mbar_init(in_full + i * 8, 96);", 0, EMU_FAULT_RACE},
     {ADDS, "a vector that is added to the middle of another", "y_s0 + i1,", "y_s0 + i1 + 1,", 0, EMU_FAULT_ALIGN},
-    {ADDS, "a vector that is added behind the last row", "y + i0", "y + (i0 + 256)", 0, EMU_FAULT_GLOBAL},
+    {ADDS, "a vector that is added behind the last row", "y + (i64)at0", "y + (i64)(at0 + 256)", 0, EMU_FAULT_GLOBAL},
     {SKEW, "the copies of a trip are in no group", "tw_cp_async_commit();", "", 1, EMU_FAULT_RACE},
     {ORDER, "a load through global memory that does not wait for the store before it", "tw_sync();", "", 0,
      EMU_FAULT_RACE},

@@ -135,6 +135,10 @@ static const Mutant mutants[] = {
     {"copies that do not know the swizzle", "hip:gfx942", "(u32)tw_tile_column(at0 +", "(u32)tw_tile_column(0 * at0 +", EMU_FAULT_NONE, 3},
     {"zeros for what is there", "hip:gfx942", "(i64)128)", "(i64)16)", EMU_FAULT_NONE, 3},
     {"the same of loads with bounds, through registers", "hip:gfx1100", "(i64)128)", "(i64)16)", EMU_FAULT_NONE, 1},
+    {"a slot shown without a barrier, of a ring through registers", "hip:gfx1100", "tw_sync();\n            const i64 next_wide", "const i64 next_wide", EMU_FAULT_RACE, 2},
+    {"a tile stored into the slot that is read", "hip:gfx1100", "place = in_a + in_slot_1", "place = in_a + (1 - in_slot_1)", EMU_FAULT_RACE, 2},
+    {"a tile of the trip before", "hip:gfx1100", "a_kept[r] = a[r]", "a_kept[r] = a[r & 7]", EMU_FAULT_NONE, 2},
+    {"the item of another trip", "hip:gfx1100", "in_get == 1 ? 0", "in_get == 0 ? 0", EMU_FAULT_RACE, 2},
     {"elements that lie elsewhere", "hip:gfx90a", "(u32)at1) * 2", "(u32)at1) * 2 + 16", EMU_FAULT_NONE, 1},
 };
 static const Mutant row_mutants[] = {
@@ -203,8 +207,10 @@ int main(void) {
         if (check_chosen()) test_product(&products[i]);
     for (int i = 0; i < 4; i++)
         try_mutant(&(Mutant){.title = "as emitted", .machine = i % 2 ? "hip:gfx1100" : "hip:gfx942"}, i < 2 ? matmul : rows);
-    for (int slots = 1; slots <= 4; slots++)
+    for (int slots = 1; slots <= 4; slots++) {
         try_mutant(&(Mutant){.title = "as emitted, loads ahead", .machine = slots % 2 ? "hip:gfx90a" : "hip:gfx942", .slots = slots}, matmul_ahead);
+        try_mutant(&(Mutant){.title = "as emitted, through registers", .machine = "hip:gfx1100", .slots = slots}, matmul_ahead);
+    }
     for (size_t i = 0; i < sizeof mutants / sizeof *mutants; i++)
         if (check_chosen()) try_mutant(&mutants[i], mutants[i].slots ? matmul_ahead : matmul);
     for (size_t i = 0; i < sizeof row_mutants / sizeof *row_mutants; i++)

@@ -22,7 +22,7 @@ static void test_machines(void) {
         /* A machine with lanes has numbers for them. Loads run ahead where copies go to shared memory by themselves. */
         CHECK(m->has_threads == (m->lanes > 0) && is_power(m->vector_bytes));
         if (m->has_threads)
-            CHECK(is_power(m->lanes) && is_power(m->sector_bytes) && m->skew_allowed == (!is_amd(m) || m->wave_copy_bytes));
+            CHECK(is_power(m->lanes) && is_power(m->sector_bytes) && m->skew_allowed == (m->thread_copies || m->wave_copy_bytes || m->cost.puts_late));
         const MachineCost *cost = &m->cost;
         CHECK(m->has_threads == (cost->fetch_registers > 0 && cost->fetch_elements > 0));
         CHECK(m->has_threads == (cost->again_elements > 0 && cost->again_registers > 0 && cost->again_loads > 0));

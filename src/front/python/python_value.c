@@ -20,7 +20,7 @@ Val val_tuple(Lower *l, const Val *items, int count) {
         .kind = VAL_TUPLE, .items = arena_copy(l->arena, items, (size_t)count * sizeof *items), .count = count};
 }
 
-/* A list, tuple or dict, as Python writes it. */
+/* A list, tuple, dict, or anything in parentheses, as Python writes it: `(1, 2)`, `(tl.float16)`, `(relu)`. */
 static Val given_items(Lower *l, const char *text) {
     const SourceFile *file = source_add(l->unit->sources, "an argument", text, strlen(text));
     int errors = l->diag->errors;
@@ -28,7 +28,9 @@ static Val given_items(Lower *l, const char *text) {
     if (l->diag->errors > errors) return val_error;
     const PyList *body = module ? module->Module.body : NULL;
     bool one = body && body->count == 1 && body->at[0]->kind == PY_Expr;
-    return one ? py_eval(l, body->at[0]->Expr.value) : val_str(text);
+    if (!one) return val_str(text);
+    const PyNode *value = body->at[0]->Expr.value;
+    return l->domain->host_in_kernels ? py_eval(l, value) : py_eval_outside(l, l->names, value);
 }
 
 Val val_given(Lower *l, const FrontValue *value) {
@@ -38,7 +40,7 @@ Val val_given(Lower *l, const FrontValue *value) {
     case FRONT_FLOAT: return val_float(value->f);
     case FRONT_TEXT: {
         bool items = value->text[0] && strchr("[({", value->text[0]);
-        if (items && l->domain->host_in_kernels) return given_items(l, value->text);
+        if (items && (l->domain->host_in_kernels || !l->unit->resolver)) return given_items(l, value->text);
         if (l->unit->resolver || l->domain->host_in_kernels) return val_str(value->text); /* dtypes are objects there */
         const Type *dtype = l->module ? l->domain->dtype_named(l->module, value->text) : NULL;
         return dtype ? val_dtype(dtype) : val_str(value->text);

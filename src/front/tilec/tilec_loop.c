@@ -49,8 +49,15 @@ Ref tc_ref_or_zero(Tc *tc, Scalar s) {
 
 static void add_name(Tc *tc, Map *out, const char *name) { map_set(out, tc->arena, name, tc); }
 
+/* A tile or vector: no number is read of it by its name, and a field of that name is another thing (load(&q, g.q, ..)). */
+static bool is_tile(Tc *tc, const CNode *target) {
+    const Symbol *symbol = target->kind == C_IDENT ? tc_find(tc, target->name) : NULL;
+    return symbol && symbol->kind == SYMBOL_PLACE && symbol->type && symbol->type->kind == TC_TILE;
+}
+
 static void assigned_target(Tc *tc, const CNode *target, Map *out) {
     while (target->kind == C_INDEX) target = target->kids[0];
+    if (is_tile(tc, target)) return;
     bool named = target->kind == C_IDENT || target->kind == C_MEMBER;
     add_name(tc, out, named ? target->name : "*");
 }

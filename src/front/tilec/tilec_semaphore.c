@@ -96,8 +96,12 @@ Expr bi_init_semaphore(Tc *tc, const Call *call) {
                        "templates have theirs; a kernel of its own needs two warpgroups or more");
     bool known = tc_is_constant(tc, call->args[1].scalar, &arrivals) &&
                  (call->count < 3 || tc_is_constant(tc, call->args[2].scalar, &more));
-    if (!known || arrivals + more < 1 || arrivals + more > 1024)
-        return TC_FAIL(tc, TC_NOT_CONSTANT, call->range, "the number of arrivals, 1 to 1024,");
+    bool few = arrivals >= 0 && arrivals <= 1024 && more >= 0 && more <= 1024 - arrivals && arrivals + more >= 1;
+    if (!known)
+        TC_ERROR(tc, TC_NOT_CONSTANT, call->range, "the number of arrivals, 1 to 1024,");
+    else if (!few)
+        TC_ERROR(tc, TC_ARRIVALS_RANGE, call->range, (long long)arrivals, (long long)more);
+    if (!known || !few) arrivals = 1, more = 0; /* set up all the same: waits for it are no mistakes */
     if (place->buffer && place->field != (int)(arrivals + more))
         return TC_FAIL(tc, TC_UNSUPPORTED, call->range, "semaphores of one array with different arrivals",
                        "make them two arrays");

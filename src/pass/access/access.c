@@ -77,6 +77,23 @@ static bool is_reduction(const Access *x, const Op *op) {
            op_word(op, AT_COMBINE, COMBINE_ADD) != COMBINE_XCHG;
 }
 
+static void add_known(Access *x, Poly poly, Ref value) {
+    Known *known = ARENA_NEW(x->a.arena, Known);
+    *known = (Known){.poly = poly, .value = value};
+    MapEntry *entry = map_find_number(&x->known, poly_hash(poly));
+    Known *first = entry ? entry->value : known;
+    if (entry)
+        first->last->next = known;
+    else
+        map_put_number(&x->known, x->a.arena, poly_hash(poly), known);
+    first->last = known;
+}
+
+static const Known *first_known(const Access *x, Poly p) {
+    const MapEntry *entry = map_find_number(&x->known, poly_hash(p));
+    return entry ? entry->value : NULL;
+}
+
 static void collect_region(Access *x, const Region *region) {
     for (Op *op = region->first; op; op = op->next) {
         x->order++;
@@ -89,7 +106,7 @@ static void collect_region(Access *x, const Region *region) {
             affine_is_variant(&x->a, op->results[i]);
             affine_axes(&x->a, op->results[i]);
             if (!ty_is_scalar(type) || type->pointer || !elem_is_int(type->elem)) continue;
-            if (f->known && !f->start.bad) *VEC_PUSH(&x->known, x->a.arena) = (Known){f->start, op->results[i]};
+            if (f->known && !f->start.bad) add_known(x, f->start, op->results[i]);
         }
     }
 }
@@ -124,9 +141,9 @@ static bool guess_unit_stride(Access *x, const Plan *plan) {
 /* --- building --- */
 
 Ref access_find_known(Access *x, Poly p, const Plan *plan) {
-    for (size_t i = 0; i < x->known.count; i++)
-        if (poly_equal(x->known.at[i].poly, p) && affine_dominates(&x->a, x->known.at[i].value, plan->op, plan->order))
-            return refmap_get(&x->renamed, x->known.at[i].value);
+    for (const Known *known = first_known(x, p); known; known = known->next)
+        if (poly_equal(known->poly, p) && affine_dominates(&x->a, known->value, plan->op, plan->order))
+            return refmap_get(&x->renamed, known->value);
     return REF_NONE;
 }
 
@@ -207,12 +224,10 @@ static Ref build_poly(Access *x, Builder *b, Poly p, const Plan *plan, bool wide
     Poly same = launch_part(x, p);
     bool apart = !fits && !poly_fits_i32(&x->a, same) && !access_is_exact(x, same);
     if ((wide || apart) && elem == EL_I32 && !fits) elem = EL_I64;
-    for (size_t i = 0; i < x->known.count; i++) {
-        Ref known = x->known.at[i].value;
-        if (poly_equal(x->known.at[i].poly, p) && affine_dominates(&x->a, known, plan->op, plan->order) &&
-            (bits_of(x, known) >= elem_info[elem].bits || (!apart && feeds(x, known, plan))))
-            return refmap_get(&x->renamed, known);
-    }
+    for (const Known *known = first_known(x, p); known; known = known->next)
+        if (poly_equal(known->poly, p) && affine_dominates(&x->a, known->value, plan->op, plan->order) &&
+            (bits_of(x, known->value) >= elem_info[elem].bits || (!apart && feeds(x, known->value, plan))))
+            return refmap_get(&x->renamed, known->value);
     Ref sum = REF_NONE;
     for (int sign = 1; sign >= -1; sign -= 2)
         for (int i = 0; i < p.count; i++) {
@@ -469,7 +484,8 @@ bool pass_access(PassContext *cx, Kernel *k) {
         guessed = true;
     }
     if (guessed) { /* what scalars are worth has changed */
-        x.plans.count = x.known.count = 0;
+        x.plans.count = 0;
+        x.known = (Map){0};
         x.order = 1;
         collect_region(&x, k->body);
     }

@@ -86,6 +86,7 @@ typedef struct Spot { /* where something was put in behind a definition: the las
 typedef struct Known { /* a scalar of the kernel, by what it is worth */
     Poly poly;
     Ref value;
+    struct Known *next, *last; /* later ones of the same hash; in the first, the last of them */
 } Known;
 
 typedef struct Exact { /* sum + each of the numbers from least to most */
@@ -100,7 +101,7 @@ typedef struct Access {
     Analysis a;
     const int *uses; /* by Ref, of the kernel as it came */
     VEC(Plan *) plans;
-    VEC(Known) known;
+    Map known; /* hash of a polynomial -> the first Known of it */
     RefMap renamed;        /* loads that were rewritten: old result -> new; other ops learn it in the end */
     VEC(Exact) exact;      /* what is made of arguments in 32 bits, and is taken to fit there */
     VEC(uint8_t) believed; /* by Ref: looked at for that */

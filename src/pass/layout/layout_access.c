@@ -106,7 +106,7 @@ bool access_may_copy(LayoutState *st, const int *uses, const Op *load, Access a)
     if (a.vector * elem_info[type->elem].bytes < LEAST_COPY || a.along != type->rank - 1) return false;
     if (st->cx->machine->wave_copy_bytes)
         return runs_ahead(st->cx, k, hand_ring(k, put)) && wave_fits(st, uses, load, a);
-    return runs_ahead(st->cx, k, hand_ring(k, put)) || lands_by_itself(st, put);
+    return st->cx->machine->thread_copies && (runs_ahead(st->cx, k, hand_ring(k, put)) || lands_by_itself(st, put));
 }
 
 static Copies copies_of(LayoutState *st, const Op *load) {

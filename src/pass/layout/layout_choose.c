@@ -224,12 +224,13 @@ static const Op *made_of_sum(const Kernel *k, Ref value, const Type *shape, cons
     return NULL;
 }
 
-/* .. if the dot may take it from registers as its left operand. */
+/* .. if the dot may take it from registers as its left operand, or wants whole rows all the same. */
 static const Op *left_from(const Kernel *k, const Op *dot) {
     enum { MOST_STEPS = 64 };
     int steps = MOST_STEPS;
     const Type *left = ir_type(k, dot->operands[0]);
-    if (!matrix_of(k, dot)->a_held || left->rank != 2 || left->extent[1] % matrix_of(k, dot)->k) return NULL;
+    const Matrix *row = matrix_of(k, dot);
+    if (!(row->a_held || row->whole_rows) || left->rank != 2 || left->extent[1] % row->k) return NULL;
     return made_of_sum(k, dot->operands[0], left, dot->parent, &steps);
 }
 
@@ -262,7 +263,7 @@ static void best_grid(const Kernel *k, const Op *dot, int warps, int *along_m, i
     *along_m = units < wide ? units : wide;
     /* Fragments that lanes fetch: as square as it goes, so that both operands are read about as often; but whole rows
      * for those who multiply by them again. */
-    if (!row->reads_shared && !(*along_m == units && row->a_held && is_chained(k, dot)))
+    if (!row->reads_shared && !(*along_m == units && (row->a_held || row->whole_rows) && is_chained(k, dot)))
         while (*along_m > 1 && (c->extent[0] / *along_m) * 2 <= n / (units / *along_m) &&
                n / (units / *along_m) >= 2 * row->n)
             *along_m /= 2;

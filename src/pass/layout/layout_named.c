@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* layout_named.c: loads of short rows that an index vector names.
  *
- * Such rows lie anywhere: where a thread holds whole ones, it does not matter to the memory which thread holds which. So
- * they lie where their indices do, which need not move then, nor what the rows meet that lies there, too. The neighbours
- * of a row's first dimension in memory would not be neighbours of lanes either way.
+ * Such rows lie anywhere: where a thread holds whole ones, it does not matter to the memory which thread holds
+ * which. So they lie where their indices do, which need not move then, nor what the rows meet that lies there, too.
+ * The neighbours of a row's first dimension in memory would not be neighbours of lanes either way.
  *
  *     f16[128,8] at rows i[128], i u8[64,2] read 2 a thread: both rows of a pair in the thread that read the pair */
 #include "pass/layout/layout_choose.h"

@@ -88,6 +88,18 @@ static bool slice_view(const Merge *m, const Op *op, View *v) {
     return true;
 }
 
+/* Does an index pick a tile that is neither a constant nor the worker's own number? */
+static bool picks_otherwise(const Merge *m, const Op *op) {
+    const Type *from = ir_type(m->k, op->operands[0]), *to = ir_type(m->k, op->results[0]);
+    RefList at = op_list(op, 0);
+    for (int d = 0; op->code == OP_SLICE && d < from->rank; d++) {
+        int64_t offset;
+        bool picks = from->extent[d] != to->extent[d] && to->extent[d] == 1;
+        if (picks && at.at[d] != m->worker && !ir_const_int(m->k, at.at[d], &offset)) return true;
+    }
+    return false;
+}
+
 static void permute_view(const Op *op, View *v) {
     DimList dims[MAX_RANK];
     const Attr *order = op_attr(op, AT_DIMS);
@@ -109,8 +121,11 @@ static bool trace_view(Merge *m, const Op *op) {
         if (op->code == OP_PERMUTE)
             permute_view(op, v);
         else if (op->code == OP_RESHAPE ? !regroup(v, to->rank, to->extent) : !slice_view(m, op, v))
-            return merge_fail(m, op, "this part of the block is no whole row or column of its tiles"
-                              FIX "take whole tiles");
+            return picks_otherwise(m, op)
+                       ? merge_fail(m, op, "only the worker's number, or a constant, may pick a tile of the block"
+                                    FIX "index it by that number alone")
+                       : merge_fail(m, op, "this part of the block is no whole row or column of its tiles"
+                                    FIX "take whole tiles");
     }
     map_put_number(&m->views, m->arena, op->results[0], v);
     return true;

@@ -168,6 +168,7 @@ bool pass_ring(PassContext *cx, Kernel *k) {
     cx->uncut = ARENA_NEW(cx->module->arena, Uncut);
     cx->uncut->findings = cx->findings.count;
     bool changed = cut_part_fills(cx, k);
+    if (cx->machine->roles_always) ring_free_updates(cx, k);
     return cut_kernel(cx, k, NULL) || changed;
 }
 

@@ -14,6 +14,9 @@
  *            but all of them may happen behind what compute does
  *   compute  everything else
  *
+ * Where compute reaches no memory (Tensix) it has no integers either: each role reads tiles of integers for itself, and a
+ * store of what is made of such is the store role's alone.
+ *
  * Rows of numbers come later. Those that operands are made with (scales of weights) come with the tiles of a trip that
  * is too short to fetch them ahead in; those that a product is weighed with (exponentials of differences) where a role
  * loads: the threads that compute have no registers to fetch them ahead with.
@@ -102,8 +105,33 @@ static void keep_mere_indices(Cut *c) {
     }
 }
 
+/* Integers in the units of matrices: as they are, or once they are floats. What else is computed with them? */
+static bool has_other_uses(const Cut *c, Ref r) {
+    for (int i = c->users.start[r]; i < c->users.start[r + 1]; i++) {
+        const Op *user = c->users.list[i];
+        bool is_float = user->code == OP_CAST && elem_is_float(ir_type(c->k, user->results[0])->elem);
+        if (user->code == OP_DOT || is_float) continue;
+        if (user->result_count != 1 || user->region_count || !op_has(user->code, TRAIT_PURE)) return true;
+        if (op_has(user->code, TRAIT_ELEMENTWISE) || has_other_uses(c, user->results[0])) return true;
+    }
+    return false;
+}
+
+/* A tile of integers, where only the roles that reach memory compute with such: each of them reads the elements that it
+ * needs, one by one. What the kernel writes does not reach it (memory is as it was before the launch), so only the task's
+ * own writes before it are in the way. */
+static bool is_read_by_elements(Cut *c, const Op *load, Ref r) {
+    const Type *type = ir_type(c->k, r);
+    if (!c->cx->machine->roles_always || !type->rank || elem_is_float(type->elem) || type->pointer) return false;
+    if (elem_info[type->elem].bits == 8 && !c->index[r] && !has_other_uses(c, r)) return false;
+    return !cut_write_before(c, load);
+}
+
 /* May each role load it for itself? A thread needs the indices of its own rows, in whichever role it is. */
-static bool is_read_by_each(const Cut *c, const Value *v, Ref r) { return v->type->rank == 0 || c->index[r]; }
+static bool is_read_by_each(Cut *c, const Op *load, Ref r) {
+    if (is_read_by_elements(c, load, r)) return true;
+    return (ir_type(c->k, r)->rank == 0 || c->index[r]) && cut_is_stable(c, load);
+}
 
 /* --- replicable values --- */
 
@@ -174,8 +202,7 @@ static bool value_is_replicable(Cut *c, Ref r) {
                is_replicable(c, op->regions[1]->last->operands[value.index]);
     case OP_LOAD:
     case OP_TLOAD:
-        return is_read_by_each(c, &value, r) && !op_flag(op, AT_VOLATILE) && operands_are_replicable(c, op) &&
-               cut_is_stable(c, op);
+        return !op_flag(op, AT_VOLATILE) && operands_are_replicable(c, op) && is_read_by_each(c, op, r);
     case OP_BUF:
     case OP_BAR:
     case OP_RING:
@@ -460,6 +487,8 @@ static void consider_store(Cut *c, Op *op) {
     }
     CutRing *ring = new_ring(c, op, true);
     ring->bytes = tile_bytes(ir_type(c->k, value));
+    ring->alone = c->cx->machine->roles_always && !elem_is_float(ir_type(c->k, value)->elem) && is_replicable(c, value);
+    if (ring->alone) ring->bytes = 0;
     *VEC_PUSH(&c->rings, c->arena) = ring;
 }
 
@@ -494,7 +523,7 @@ static void consider(Op *op, void *user) {
     const Visit *v = user;
     if (v->stores ? !cut_is_write(op) : !cut_is_read(op)) return;
     const char *why = cut_must_stay(v->c, op);
-    if (cut_is_combine(op)) {
+    if (cut_is_combine(op) && !v->c->cx->machine->roles_always) {
         cut_note_stay(v->c, op);
     } else if (why) {
         refuse(v->c, op, why);

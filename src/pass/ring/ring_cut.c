@@ -68,6 +68,7 @@ static const char *field_name(Cut *c, Ref value, const Op *access, const Field *
 static void build_rings(Cut *c, Builder *b) {
     for (size_t i = 0; i < c->rings.count; i++) {
         CutRing *ring = c->rings.at[i];
+        if (ring->alone) continue;
         if (ring->shares) {
             ring->ring = ring->shares->ring;
             continue;
@@ -298,6 +299,10 @@ static void clone_load(Cutter *cut, Builder *b, const Op *op, CutRing *ring) {
 static void clone_store(Cutter *cut, Builder *b, const Op *op, CutRing *ring) {
     Cut *c = cut->c;
     Ref value = op_operand(op, 1);
+    if (ring->alone) {
+        if (cut->role == ROLE_STORE) finish_clone(cut, b, op, clone_op(cut, b, op));
+        return;
+    }
     if (cut->role == ROLE_COMPUTE) {
         Ref slot = handover(b, OP_ACQUIRE, ring->ring);
         ir_name(c->k, slot, "o");

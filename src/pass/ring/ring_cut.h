@@ -17,6 +17,7 @@ typedef struct CutRing {
     bool feeds_dot;
     bool in_trips; /* a loop behind the load reads it in its trips */
     bool chases;   /* its place is read from memory in the loop: two ways to memory, one behind the other, every trip */
+    bool alone;    /* output: of a value that the store role makes itself; nothing is handed over */
     bool asked;    /* the source wants the loads of this very loop, or all, to run ahead */
     int64_t bytes; /* of a slot */
     const Op *loop;         /* the innermost loop around, or NULL */
@@ -107,6 +108,7 @@ bool cut_concerns_reads(Cut *c, const Op *write);
 void cut_wish_apart(Cut *c);
 void cut_require_apart(Cut *c, Builder *b); /* the wishes, for the launch (ring_cut.c) */
 
+void ring_free_updates(PassContext *cx, Kernel *k); /* atomics, before they are looked at (ring_updates.c) */
 void cut_find_memory(Cut *c); /* numbers all ops and notes the accesses */
 void cut_classify(Cut *c);    /* behind that */
 /* Rows beside the tiles: those that operands of short trips are made with join them; those that products are weighed

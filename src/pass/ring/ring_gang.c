@@ -142,9 +142,12 @@ static int64_t elements(const Kernel *k, Ref value) {
     return count;
 }
 
+/* More than a number a row, or one for each lane that shares the row (tally.c). */
 static bool is_tile(const Kernel *k, Ref value) {
     const Type *type = ir_type(k, value);
-    return type->rank == 2 && type->extent[0] > 1 && type->extent[1] > 1;
+    int registers, lanes;
+    matrix_columns(FRAGMENT_SUM_16x8, &registers, &lanes);
+    return type->rank == 2 && type->extent[0] > 1 && type->extent[1] > 1 << lanes;
 }
 
 static bool adds_to_product(const Kernel *k, const Op *dot) {

@@ -269,6 +269,12 @@ static bool is_reduced_once(const DotSearch *s, const Op *op) {
            op->parent->owner->code == OP_ROLE;
 }
 
+/* Are the rows of the one those of the other? */
+static bool keeps_rows(const DotSearch *s, const Op *reshape) {
+    const Type *from = ir_type(s->k, reshape->operands[0]), *to = ir_type(s->k, reshape->results[0]);
+    return from->rank && to->rank && from->extent[0] == to->extent[0];
+}
+
 static void look_at_op(Op *op, void *user) {
     DotSearch *s = user;
     if (op->code == OP_DOT && matrix_of(s->k, op)->is_async) s->wide = true;
@@ -283,8 +289,10 @@ static void look_at_op(Op *op, void *user) {
     case OP_CAT:
         if (op_int(op, AT_AXIS, 0) == 0) s->reduces_rows = true;
         break;
-    case OP_HISTOGRAM:
     case OP_RESHAPE:
+        if (!keeps_rows(s, op)) s->reduces_rows = true;
+        break;
+    case OP_HISTOGRAM:
     case OP_SLICE:
     case OP_INSERT:
     case OP_SCATTER:
@@ -392,7 +400,7 @@ static Execution decide(Cut *c, const char **why) {
     }
     bool crowd = c->blocks;
     if (!crowd) c->blocks = machine->cost.flat_blocks;
-    if (c->blocks) cut_leave_outputs(c, "its buffer would take the memory of another block");
+    if (c->blocks || machine->cost.weighs_flat) cut_leave_outputs(c, "its buffer would take the memory of another block");
     if (machine->skew_allowed) {
         *why = crowd && c->searches      ? "threads find the rows of a trip anew: a crowd of blocks hides that"
                : crowd                   ? "threads make operands of what a trip loads: a crowd of blocks hides that"
@@ -547,7 +555,8 @@ static bool shares_both_ways(const Cut *c, const Op *tasks) {
 void cut_plan(Cut *c, Op *tasks, Execution run) {
     Kernel *k = c->k;
     const Machine *machine = c->cx->machine;
-    for (size_t i = 0; i < c->rings.count; i++) plan_ring(c, c->rings.at[i], run);
+    for (size_t i = 0; i < c->rings.count; i++)
+        if (!c->rings.at[i]->alone) plan_ring(c, c->rings.at[i], run);
     Op *compute = role_find(tasks, ROLE_COMPUTE), *store = role_find(tasks, ROLE_STORE);
     int workers = run == RUN_ROLES && compute ? choose_workers(c, compute->regions[0]) : 1;
     if (workers > 1) {

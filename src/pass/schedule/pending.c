@@ -48,7 +48,7 @@ static void met(Order *o, const Op *op) {
     now->writes = now->kept = now->hidden = now->stores = false;
     now->reads = o->dot_reads;
     now->scratch = NULL;
-    now->loaded = now->stored = now->combined = now->untold = 0;
+    now->loaded = now->stored = now->numbers = now->combined = now->untold = 0;
     now->own_count = 0;
     if (!now->in_flight) now->of_one = now->of_groups = false;
 }
@@ -90,7 +90,7 @@ void pending_join(Order *o, Pending p) {
         now->flying = NULL;
     now->reads |= p.reads, now->writes |= p.writes, now->kept |= p.kept, now->hidden |= p.hidden;
     now->stores |= p.stores, now->unread |= p.unread, now->of_one |= p.of_one, now->of_groups |= p.of_groups;
-    now->loaded |= p.loaded, now->stored |= p.stored, now->combined |= p.combined;
+    now->loaded |= p.loaded, now->stored |= p.stored, now->combined |= p.combined, now->numbers |= p.numbers;
     now->in_flight |= p.in_flight, now->untold |= p.untold, now->by_threads |= p.by_threads;
     for (int i = 0; i < p.own_count; i++) take(o, p.own[i]);
 }
@@ -252,6 +252,14 @@ static bool is_of_groups(const Order *o, const Op *store) {
     return get && get->code == OP_GET && op_attr(hand_ring_op(o->s->k, get), AT_SOLO);
 }
 
+/* Does the first thread of the program store it, a number? Threads that a kernel writes store each for itself. */
+static bool stores_number(const Order *o, const Op *op) {
+    if (op->code != OP_STORE && op->code != OP_TSTORE) return false;
+    for (const Op *owner = op->parent->owner; owner; owner = owner->parent->owner)
+        if (owner->code == OP_SPMD) return false;
+    return ty_is_scalar(ir_type(o->s->k, op_operand(op, 1)));
+}
+
 void pending_mark(Order *o, const Op *op) {
     Pending *now = &o->now;
     if (!is_global(o, op)) return;
@@ -267,6 +275,8 @@ void pending_mark(Order *o, const Op *op) {
     }
     if (op_has(op->code, TRAIT_READS))
         now->combined |= roots(o, op);
+    else if (stores_number(o, op))
+        now->numbers |= roots(o, op);
     else
         now->stored |= roots(o, op);
     now->stores = true;
@@ -337,7 +347,8 @@ static bool stores_own(Order *o, const Op *load, const Op *store) {
  * taken a lock, from any. */
 void pending_load(Order *o, Op *op) {
     bool tells = land(o, op, false);
-    meet_at(o, op, SYNC_BEFORE, tells || o->now.combined || (o->now.stored & concerned(o, op)), reached);
+    uint64_t stored = o->now.stored | o->now.numbers;
+    meet_at(o, op, SYNC_BEFORE, tells || o->now.combined || (stored & concerned(o, op)), reached);
     if (op->code == OP_TLOAD && is_of_threads(o, op, op->results[0]))
         take(o, op);
     else
@@ -355,7 +366,7 @@ static bool is_loaded(Order *o, const Op *op) {
 /* What other threads still load, or have stored, in the same memory is not overtaken. */
 static bool is_overtaken(Order *o, const Op *op) {
     bool plain = !op_has(op->code, TRAIT_READS);
-    uint64_t others = o->now.stored | (plain ? o->now.combined : 0);
+    uint64_t others = o->now.stored | (plain ? o->now.combined : 0) | (stores_number(o, op) ? 0 : o->now.numbers);
     return (others & concerned(o, op)) || is_loaded(o, op);
 }
 

@@ -21,7 +21,8 @@ typedef struct Pending {
     bool stores;                       /* of global memory, by threads */
     bool unread;                       /* a store beside the threads may still read shared memory */
     const Op *scratch;                 /* whose scratch alone was read; NULL: anything may have been */
-    uint64_t loaded, stored, combined; /* by loads, stores, atomics */
+    uint64_t loaded, stored, combined; /* by loads, stores of tiles, atomics */
+    uint64_t numbers;                  /* by stores of numbers, which one and the same thread does */
     const Op *own[PENDING_OWN];        /* loads, each thread's of elements that no other takes: not in `loaded` */
     int own_count;
     uint64_t in_flight;                /* by stores beside the threads that may not have landed, barrier or not */

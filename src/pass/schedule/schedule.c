@@ -84,7 +84,8 @@ static bool place_all(Schedule *s) {
     s->rings.count = 0;
     schedule_place(s);
     if (!s->tasks) return true;
-    if (s->blocks > 1 && !schedule_has_movers(s) && schedule_rings_among(s)) return true;
+    bool among = s->blocks > 1 || s->cx->machine->cost.weighs_flat;
+    if (among && !schedule_has_movers(s) && schedule_rings_among(s)) return true;
     if (!schedule_rings(s, s->bytes)) return false;
     schedule_place(s);
     return true;
@@ -171,6 +172,7 @@ static bool find_room_of_share(Schedule *s) {
 }
 
 typedef struct Handed {
+    const Schedule *s;
     const Kernel *k;
     Op *put;
 } Handed;
@@ -178,14 +180,15 @@ typedef struct Handed {
 static void look_for_handed(Op *op, void *user) {
     Handed *h = user;
     bool ahead = op->code == OP_PUT && op_word(hand_ring_op(h->k, op), AT_MEANS, MEANS_TMA) == MEANS_ASYNC;
-    if (ahead && layout_put_mover(h->k, op) == MOVER_LANES) h->put = op;
+    if (ahead && layout_put_mover(h->k, op) == MOVER_LANES && !op_flag(op, AT_LATE) && schedule_late_host(h->s, op))
+        h->put = op;
 }
 
-/* Where blocks hide for each other, loads that threads carry through their registers gain nothing from a ring: they are
- * waited for at once. Of a kernel that came with its rings they are, where they stand. */
-static bool copies_all(Schedule *s) {
-    Handed handed = {.k = s->k};
-    if (!s->cx->machine->cost.flat_blocks || !s->cx->uncut) return true;
+/* A load that is neither copied nor has registers to wait in gains nothing from its ring: it is waited for at once, and
+ * stays where it stands, by itself. Of a kernel that came with its rings it is, where it stands. */
+static bool runs_all(Schedule *s) {
+    Handed handed = {.s = s, .k = s->k};
+    if (!s->cx->machine->cost.puts_late || !s->cx->uncut) return true;
     ir_walk(s->k->body, look_for_handed, &handed);
     s->failed_alone = handed.put;
     return !handed.put || schedule_fail(s, handed.put, "its threads would wait for the load at once");
@@ -196,13 +199,14 @@ static bool plan_rings(Schedule *s) {
     if (!find_room_of_share(s))
         return s->why ? false : schedule_fail(s, s->tasks, "rings and scratch together do not fit into shared memory");
     schedule_write_rings(s);
-    if (!copies_all(s)) return false;
     schedule_trail(s);
     schedule_flight(s);
     schedule_join(s);
     schedule_span(s);
     if (!schedule_skew(s)) return false;
     schedule_cover(s);
+    schedule_late(s);
+    if (!runs_all(s)) return false;
     schedule_roles(s);
     return true;
 }
@@ -210,7 +214,7 @@ static bool plan_rings(Schedule *s) {
 /* Blocks that share a multiprocessor. */
 static int blocks_of(const Schedule *s) {
     int blocks = 1;
-    while ((blocks + 1) * s->bytes <= s->cx->machine->ring_bytes && schedule_share_holds(s, blocks + 1)) blocks++;
+    while ((blocks + 1) * s->bytes <= machine_unit_bytes(s->cx->machine) && schedule_share_holds(s, blocks + 1)) blocks++;
     return blocks;
 }
 
@@ -218,7 +222,7 @@ static int blocks_of(const Schedule *s) {
 static void say_occupancy(const Schedule *s) {
     const Machine *machine = s->cx->machine;
     int warps = layout_warps(s->cx, s->k), most = machine->unit_warps / warps, registers = 1;
-    int64_t memory = s->bytes ? machine->ring_bytes / s->bytes : most;
+    int64_t memory = s->bytes ? machine_unit_bytes(machine) / s->bytes : most;
     if (!machine->unit_warps) return;
     while (registers < most && schedule_share_holds(s, registers + 1)) registers++;
     int64_t blocks = memory < registers ? memory : registers;
@@ -366,7 +370,7 @@ bool pass_schedule(PassContext *cx, Kernel *k) {
     Schedule s;
     Grade grade = plan_anew(cx, k, &s);
     if (grade < RUNS && s.tasks) grade = leave_rings(&s, grade);
-    if (grade > NO_PLAN && tasks_of(k) && cx->machine->cost.flat_blocks && cx->uncut)
+    if (grade > NO_PLAN && tasks_of(k) && cx->machine->cost.weighs_flat && cx->uncut)
         grade = weigh_flat(cx, k, &s, grade);
     if (grade == NO_PLAN && s.why && !k->module->diag->errors) {
         if (!ring_take_back(cx, k, s.why)) return refuse(&s);

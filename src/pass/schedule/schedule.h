@@ -50,7 +50,8 @@ typedef struct RingSchedule {
     Op *op;
     const Op *from, *to; /* roles */
     int slots, hold;
-    int wanted;        /* slots, if all fit */
+    int wanted;        /* slots, if all fit .. */
+    int of;            /* .. and if what comes through registers needed more than two; 0: it does not matter */
     int64_t at, bytes; /* of a slot */
     int64_t field_at[MAX_RING_FIELDS];
     SharedTile field[MAX_RING_FIELDS];
@@ -143,6 +144,11 @@ bool schedule_skew_holds(Schedule *s);
 /* --- schedule_cover.c --- */
 void schedule_cover(Schedule *s); /* when loops are one */
 bool schedule_cover_holds(Schedule *s, const Op *dot);
+
+/* --- schedule_late.c --- */
+void schedule_late(Schedule *s); /* the same */
+const Op *schedule_late_host(const Schedule *s, const Op *put); /* the loop that its load runs ahead in, or NULL */
+bool schedule_late_holds(Schedule *s, const Op *put);
 
 /* --- schedule_loose.c --- */
 void schedule_loose(Schedule *s);

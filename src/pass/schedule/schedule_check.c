@@ -34,6 +34,7 @@ static bool holds(Schedule *s, const Op *op) {
     if (!schedule_move_holds(s, op) || !schedule_axis_holds(s, op)) return false;
     if (op->code == OP_TLOAD) return schedule_loose_holds(s, op) && schedule_rows_hold(s, op);
     if (op->code == OP_DOT && !(schedule_width_holds(s, op) && schedule_fetch_holds(s, op))) return false;
+    if (op_flag(op, AT_LATE) && !schedule_late_holds(s, op)) return false;
     if (op_flag(op, AT_COVERS) && !schedule_cover_holds(s, op)) return false;
     if (op_flag(op, AT_JOINS) && !schedule_join_holds(s, op)) return false;
     if (op_flag(op, AT_SPANS) && !schedule_span_holds(s, op)) return false;

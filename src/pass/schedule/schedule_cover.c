@@ -8,6 +8,9 @@
  *     for<ahead=2> { wait ; a = get ; b = get ; acc = dot<covers> a, b, acc ; release }
  *  -> for (..) { wait for the item ; issue the product ; load (item + 2) ; wait for the product }
  *
+ * Of several products that wait for themselves, it is the last one before which loads are issued that come through
+ * registers: those hold a tile less while the trip computes what its last product is made of.
+ *
  * What is copied goes to slots that no product of the trip reads, and those of the trip before were waited for before
  * the threads met: nothing else changes. The turn of the loads takes no scratch and is without branches, which would
  * make the compiler wait for a product by itself. */
@@ -30,12 +33,26 @@ static Op *first_product(const Schedule *s, const Op *loop) {
     return runs ? op : NULL;
 }
 
-/* Are all loads of the turn copies, past the registers, or short ones of addresses? */
-static bool is_copied(const Schedule *s, const Op *loop) {
+/* The last of several products of the loop, if none of them runs beside the threads; else NULL. */
+static Op *last_product(const Schedule *s, const Op *loop) {
+    Op *last = NULL;
+    int products = 0;
+    for (Op *op = loop->regions[0]->first; op; op = op->next) {
+        if (op->code != OP_DOT) continue;
+        if (schedule_is_async(s, op)) return NULL;
+        last = op;
+        products++;
+    }
+    return products > 1 ? last : NULL;
+}
+
+/* Are all loads of the turn of the kind, copies past the registers or tiles that threads carry, or short ones of
+ * addresses? */
+static bool is_moved(const Schedule *s, const Op *loop, Word mover) {
     bool copies = false;
     for (const Op *op = loop->regions[0]->first; op; op = op->next) {
         if (op->region_count || op_attr(op, AT_AT) || op_flag(op, AT_VOLATILE)) return false;
-        if (op->code == OP_PUT && layout_put_mover(s->k, op) != MOVER_ASYNC) return false;
+        if (op->code == OP_PUT && layout_put_mover(s->k, op) != mover) return false;
         copies |= op->code == OP_PUT;
     }
     return copies;
@@ -56,10 +73,12 @@ static Op *cover_of(const Schedule *s, const Op *loop) {
     bool ahead = loop->code == OP_FOR && op_attr(loop, AT_TWIN) && op_attr(loop, AT_AHEAD) &&
                  !loop_is_turned(loop);
     Op *dot = ahead ? first_product(s, loop) : NULL;
+    Word mover = dot ? MOVER_ASYNC : MOVER_LANES;
+    if (ahead && !dot && s->cx->machine->cost.puts_late) dot = last_product(s, loop);
     Twin twin = {ahead ? op_int(loop, AT_TWIN, 0) : 0, NULL};
     if (!dot) return NULL;
     ir_walk(s->k->body, find_twin, &twin);
-    return twin.loop && is_copied(s, twin.loop) ? dot : NULL;
+    return twin.loop && is_moved(s, twin.loop, mover) ? dot : NULL;
 }
 
 static void plan_loop(Op *loop, void *user) {
@@ -75,5 +94,5 @@ bool schedule_cover_holds(Schedule *s, const Op *dot) {
     return (loop && cover_of(s, loop) == dot) ||
            schedule_fail(s, dot,
                          "a product `covers` the loads of its loop where it comes first, runs beside the threads, and "
-                         "they are copies that run ahead");
+                         "they are copies that run ahead, or where it is the last one and they come through registers");
 }

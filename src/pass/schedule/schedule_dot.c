@@ -136,6 +136,12 @@ static int64_t part_words(const Schedule *s, const Op *dot, int which) {
     return (tiles + along[which] - 1) / along[which] * bytes / 4;
 }
 
+static bool is_alone(const Op *dot) {
+    for (const Op *op = dot->parent->first; op; op = op->next)
+        if (op != dot && op->code == OP_DOT) return false;
+    return true;
+}
+
 /* Operands of a step are read under the products of the step before, where the registers hold both: what lies between
  * several products of a trip takes them all, but for the few that a right operand has in whole reads beside a left one
  * that is in registers. */
@@ -147,8 +153,7 @@ static bool can_be_early(const Schedule *s, const Op *dot) {
     if (!schedule_in_shared(s->k, dot->operands[0]))
         return cost->early_registers && row->a_held && schedule_layout(s->k, dot->operands[1])->tile.turned &&
                2 * part_words(s, dot, 1) <= cost->other_registers;
-    for (const Op *op = dot->parent->first; op; op = op->next)
-        if (op != dot && op->code == OP_DOT) return false;
+    if (!is_alone(dot)) return false;
     return layout_words(s->k, dot->results[0]) + 2 * (part_words(s, dot, 0) + part_words(s, dot, 1)) <=
            cost->early_registers;
 }
@@ -159,6 +164,7 @@ static void plan_fetch(const Schedule *s, Op *dot) {
     if (best_left(s, dot)) op_set(s->k, dot, (Attr){.id = AT_LEFT, .word = best_left(s, dot)});
     op_set(s->k, dot, (Attr){.id = AT_RIGHT, .word = best_right(s, dot)});
     if (can_be_early(s, dot)) op_set(s->k, dot, (Attr){.id = AT_EARLY, .number = 1});
+    if (s->cx->machine->cost.apart_steps) op_set(s->k, dot, (Attr){.id = AT_UNROLL, .number = 1});
 }
 
 bool schedule_fetch_holds(Schedule *s, const Op *dot) {

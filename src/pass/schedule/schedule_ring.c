@@ -261,6 +261,10 @@ static Word means_of(const RingSchedule *r) {
 static void say_slots(const Schedule *s, const RingSchedule *r) {
     const Machine *machine = s->cx->machine;
     int planned = (int)op_int(r->op, AT_SLOTS, 1), asked = (int)op_int(r->op, AT_ASKED, r->wanted);
+    if (r->of) {
+        pass_find(s->cx, r->op->range, FIND_RING_HALVES, r->wanted, r->of);
+        asked = planned = r->wanted;
+    }
     if (r->slots < asked)
         pass_find(s->cx, r->op->range, FIND_RING_FEWER_SLOTS, asked, r->slots, (long long)s->room);
     else if (r->slots > asked && op_attr(r->op, AT_ASKED))
@@ -272,6 +276,7 @@ static void say_slots(const Schedule *s, const RingSchedule *r) {
 }
 
 static void say_place(const Schedule *s, const RingSchedule *r) {
+    const Machine *machine = s->cx->machine;
     static const char *const mixed[] = {"by TMA and stores", "by stores and cp.async", "by TMA and cp.async",
                                         "by TMA, stores and cp.async"};
     static const char *const how[] = {[MEANS_COPIES - MEANS_TMA] = "by cp.async",
@@ -283,9 +288,10 @@ static void say_place(const Schedule *s, const RingSchedule *r) {
     int kinds = !r->copy_puts ? 0 : !r->tma_puts ? 1 : !r->store_puts ? 2 : 3;
     pass_find(s->cx, r->op->range, FIND_RING_PLACED, r->slots, r->slots == 1 ? "" : "s", (long long)r->bytes,
               (long long)r->at,
-              means == MEANS_MIXED                                        ? mixed[kinds]
-              : means == MEANS_ASYNC && s->cx->machine->wave_copy_bytes ? "by copies of whole warps, ahead"
-                                                                          : how[means - MEANS_TMA]);
+              means == MEANS_MIXED                                   ? mixed[kinds]
+              : r->ahead && machine->cost.puts_late && !r->copy_puts ? "through registers, ahead"
+              : means == MEANS_ASYNC && machine->wave_copy_bytes ? "by copies of whole warps, ahead"
+                                                                 : how[means - MEANS_TMA]);
 }
 
 /* --- attributes --- */
@@ -328,9 +334,33 @@ static bool plan_each(Schedule *s) {
     return true;
 }
 
+static int acquires_in(const Region *region, Ref ring) {
+    int count = 0;
+    for (const Op *op = region->first; op; op = op->next) {
+        count += op->code == OP_ACQUIRE && op->operands[0] == ring;
+        for (int i = 0; i < op->region_count; i++) count += acquires_in(op->regions[i], ring);
+    }
+    return count;
+}
+
+/* What comes through registers is there when the trip ends that issues it (schedule_late.c): its ring has the slots of
+ * that trip and of the next one. More would hold what has come too early. */
+static void halve(Schedule *s) {
+    for (size_t i = 0; i < s->rings.count; i++) {
+        RingSchedule *r = &s->rings.at[i];
+        if (!s->cx->machine->cost.puts_late || !r->ahead || r->copy_puts || !r->store_puts) continue;
+        int both = 2 * acquires_in(r->from->regions[0], r->op->results[0]);
+        if (r->wanted <= both) continue;
+        r->of = r->wanted;
+        r->wanted = both;
+        if (r->slots > both) r->slots = both;
+    }
+}
+
 bool schedule_rings(Schedule *s, int64_t other) {
     s->rings.count = 0;
     if (!plan_each(s)) return false;
+    halve(s);
     while (total_bytes(s, other) > s->room && shrink(s)) {}
     if (total_bytes(s, other) <= s->room) deepen(s, other);
     s->bytes = 0;
@@ -350,7 +380,9 @@ bool schedule_rings(Schedule *s, int64_t other) {
 
 bool schedule_rings_among(Schedule *s) {
     s->rings.count = 0;
-    if (!plan_each(s) || !schedule_place_among(s)) return false;
+    if (!plan_each(s)) return false;
+    halve(s);
+    if (!schedule_place_among(s)) return false;
     while (s->bytes > s->room && shrink(s)) schedule_place_among(s);
     return true;
 }

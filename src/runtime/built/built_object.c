@@ -101,7 +101,7 @@ static void add_run(Build *b, RunList *runs, const char *const *words, const cha
 
 static const char *const *code_words(Build *b, const tw_kernel *k, const char *isa, const char *name) {
     const char **list = ARENA_ARRAY(b->arena, const char *, TOOL_FLAGS);
-    cpu_flags(k, cpu_code(k), true, list);
+    cpu_flags(k, cpu_code(k), CPU_OBJECT, list);
     int n = 0;
     while (list[n]) n++;
     list[n++] = isa, list[n++] = "-fvisibility=hidden", list[n++] = "-c";

@@ -21,7 +21,7 @@ bool emulated_available(const Target *target, tw_context *cx, Arena *arena, cons
     return path != NULL;
 }
 
-/* The words of EMU_CXXFLAGS; where they stand in `text`. */
+/* The words of EMU_CXXFLAGS and EMU_LIBRARIES; where they stand in `text`. */
 static void list_flags(char *text, const char *flags[TOOL_FLAGS]) {
     int n = 0;
     for (char *rest = text, *word; n < TOOL_FLAGS - 1 && (word = strtok_r(rest, " ", &rest));) flags[n++] = word;
@@ -51,7 +51,7 @@ tw_status emulated_build(tw_kernel *k, const Emulated *by) {
     SimtCode *code = k->code;
     Toolchain tool;
     if (!toolchain_find(cx, &k->arena, &cxx_compiler, 0, &tool)) return TW_ERROR_UNAVAILABLE;
-    char words[] = EMU_CXXFLAGS, hex[DIGEST_HEX], symbol[300];
+    char words[] = EMU_CXXFLAGS " " EMU_LIBRARIES, hex[DIGEST_HEX], symbol[300];
     const char *flags[TOOL_FLAGS], *name = arena_printf(&k->arena, "kernel%s", by->ending);
     ToolFile files[MAX_FILES];
     list_flags(words, flags);

@@ -110,18 +110,25 @@ static tw_status no_room(tw_context *cx) {
 /* What the compiler was asked to do in a room, and what came of it. */
 typedef struct Build {
     bool written, full; /* sources written; no space left */
+    bool kept;
+    char path[CACHE_PATH]; /* of what was made: in the cache if it is kept there, else in the room */
     ProcessResult run;
     char output[OUTPUT_BYTES];
 } Build;
 
+/* Libraries stand behind what is to be linked with them. */
+static bool is_library(const char *flag) { return strncmp(flag, "-l", 2) == 0; }
+
 static void build_in(tw_context *cx, Room *room, const Toolchain *tool, const char *const *flags, const ToolFile *files,
-                     int count, const char *hex, void **library, Build *b) {
+                     int count, const char *hex, const char *extension, Build *b) {
     char sources[TOOL_SOURCES][CACHE_PATH], object[CACHE_PATH], include[CACHE_PATH + 2], kept[CACHE_PATH];
     const char *argv[TOOL_WORDS + TOOL_FLAGS + TOOL_SOURCES + 6];
     int n = 0, source_count = 0;
-    b->written = join(object, room, "kernel.so") && write_files(room, files, count);
+    snprintf(kept, sizeof kept, "kernel%s", extension);
+    b->written = join(object, room, kept) && write_files(room, files, count);
     for (int i = 0; i < tool->count; i++) argv[n++] = tool->words[i];
-    for (int i = 0; flags[i] && i < TOOL_FLAGS; i++) argv[n++] = flags[i];
+    for (int i = 0; flags[i] && i < TOOL_FLAGS; i++)
+        if (!is_library(flags[i])) argv[n++] = flags[i];
     snprintf(include, sizeof include, "-I%s", room->path);
     argv[n++] = include, argv[n++] = "-o", argv[n++] = object;
     for (int i = 0; i < count && source_count < TOOL_SOURCES; i++) {
@@ -129,12 +136,13 @@ static void build_in(tw_context *cx, Room *room, const Toolchain *tool, const ch
         b->written = b->written && join(sources[source_count], room, files[i].path);
         argv[n++] = sources[source_count++];
     }
+    for (int i = 0; flags[i] && i < TOOL_FLAGS; i++)
+        if (is_library(flags[i])) argv[n++] = flags[i];
     argv[n] = NULL;
     b->run = (ProcessResult){.exit_code = -1};
     if (b->written) b->run = room_run(room, argv, cx->tool_timeout, b->output, sizeof b->output);
-    if (b->run.exit_code == 0)
-        *library = dlopen(cache_keep(cx->cache_dir, hex, ".so", object, kept) ? kept : object, RTLD_NOW | RTLD_LOCAL);
-    b->full = !b->written || (!*library && room_is_full(room));
+    b->kept = b->run.exit_code == 0 && cache_keep(cx->cache_dir, hex, extension, object, kept);
+    snprintf(b->path, sizeof b->path, "%s", b->kept ? kept : object);
 }
 
 /* What is said of a compiler that did not do its work. */
@@ -161,7 +169,9 @@ static tw_status compile(tw_context *cx, const Toolchain *tool, const char *cons
     const char *places[] = {cx->cache_dir, NULL};
     for (int i = cx->cache_dir ? 0 : 1; i < 2 && b.full; i++) {
         if (!room_open(&room, places[i], context_cancel(cx))) return no_room(cx);
-        build_in(cx, &room, tool, flags, files, count, hex, library, &b);
+        build_in(cx, &room, tool, flags, files, count, hex, ".so", &b);
+        if (b.run.exit_code == 0) *library = dlopen(b.path, RTLD_NOW | RTLD_LOCAL);
+        b.full = !b.written || (!*library && room_is_full(&room));
         room_close(&room);
     }
     if (*library) return TW_OK;
@@ -176,6 +186,18 @@ tw_status toolchain_build(tw_context *cx, const Toolchain *tool, const char *con
     *library = NULL;
     if (cache_find(cx->cache_dir, hex, ".so", path)) *library = dlopen(path, RTLD_NOW | RTLD_LOCAL);
     return *library ? TW_OK : compile(cx, tool, flags, files, count, hex, library);
+}
+
+bool toolchain_object(tw_context *cx, const Toolchain *tool, const char *const *flags, const ToolFile *files, int count,
+                      const char *hex, char path[CACHE_PATH]) {
+    Room room;
+    Build b = {0};
+    if (cache_find(cx->cache_dir, hex, ".o", path)) return true;
+    if (!cx->cache_dir || !room_open(&room, cx->cache_dir, context_cancel(cx))) return false;
+    build_in(cx, &room, tool, flags, files, count, hex, ".o", &b);
+    room_close(&room);
+    if (b.kept) snprintf(path, CACHE_PATH, "%s", b.path);
+    return b.kept;
 }
 
 /* ------------------------------------------------------------------------------------------------------------ make */

@@ -8,10 +8,10 @@
  *     status = toolchain_build(cx, &cc, flags, files, count, hex, &library);        it depends on */
 #ifndef RUNTIME_HOST_TOOLCHAIN_H
 #define RUNTIME_HOST_TOOLCHAIN_H
-#include "runtime/compile/digest.h"
+#include "runtime/compile/cache.h"
 #include "runtime/runtime.h"
 
-enum { TOOL_WORDS = 16, TOOL_FLAGS = 24, TOOL_SOURCES = 8, TOOL_GIVEN = -1 };
+enum { TOOL_WORDS = 16, TOOL_FLAGS = 28, TOOL_SOURCES = 8, TOOL_GIVEN = -1 };
 
 typedef struct ToolKind {
     const char *language;          /* "C" */
@@ -60,4 +60,8 @@ tw_status toolchain_make(tw_context *cx, const Toolchain *tool, const ToolFile *
  * owed. */
 tw_status toolchain_build(tw_context *cx, const Toolchain *tool, const char *const *flags, const ToolFile *files,
                           int count, const char *hex, void **library);
+/* An object file likewise, for others to be linked with; where it lies in the cache. False: it could not be made, or
+ * not be kept there. Nothing is said of that: who asks can do without. */
+bool toolchain_object(tw_context *cx, const Toolchain *tool, const char *const *flags, const ToolFile *files, int count,
+                      const char *hex, char path[CACHE_PATH]);
 #endif

@@ -51,12 +51,6 @@ static void tell_all(tw_kernel *k, const tw_kernel *other) {
 }
 
 tw_status sequence_compile(tw_kernel *k) {
-    tw_context *cx = k->context;
-    if (k->target->one_launch)
-        return context_fail(cx, TW_ERROR_UNSUPPORTED,
-                            "kernel `%s` is %d launches (each `with T.Kernel` is one), which target %s cannot run as "
-                            "one" FIX "write a kernel for each",
-                            k->name, k->sequence.launches, k->target->name);
     tw_kernel *last = k;
     for (int i = 1; i < k->sequence.launches; i++) {
         CompileRequest *request = arena_copy(&k->arena, k->request, sizeof *request);
@@ -67,6 +61,7 @@ tw_status sequence_compile(tw_kernel *k) {
         tw_status status = kernel_compile_request(last, request);
         if (status != TW_OK) return status;
     }
+    if (k->target->sequence && k->code) k->target->sequence(k);
     for (const tw_kernel *other = k->next; other; other = other->next) tell_all(k, other);
     return TW_OK;
 }

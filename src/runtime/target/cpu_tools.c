@@ -24,6 +24,7 @@
 const char *const cpu_plain_flags[] = {FLAGS, LIBRARY, NULL};
 static const char *const libm_flags[] = {FLAGS, LIBRARY, "-Wl,--no-as-needed", "-lm", NULL};
 static const char *const object_flags[] = {FLAGS, NULL};
+static const char *const product_flags[] = {FLAGS, NATIVE, "-c", "-ffunction-sections", NULL};
 static const char *const prelude_names[] = {"cpu.h",   "convert.h", "integer.h", "functions.h", "vmath.h",   "dot.h",
                                             "tiles.h", "gemm.h",    "sort.h",    "scan.h",      "indices.h", "turn.h",
                                             "special.h", "workers.h"};
@@ -42,10 +43,17 @@ static const char *narrow_flag(int vector_bits) {
 /* Behind that the compiler's time grows with the square: a text of 400 kB takes 17 s, without its dearest passes 4. */
 enum { LONG_TEXT = 200000 };
 
+/* What is the same for a kernel and the products that it is linked with. */
+static int add_kind(const tw_kernel *k, const char **list, int n) {
+    if (k->bf16_wide) list[n++] = "-DTW_BF16_WIDE";
+    list[n] = narrow_flag(k->vector_bits);
+    return n + (list[n] != NULL);
+}
+
 /* Without AVX, fma is a function of libm. */
-const char *const *cpu_flags(const tw_kernel *k, const CpuCode *code, bool object, const char **list) {
-    const char *narrow = narrow_flag(k->vector_bits);
-    const char *const *all = object ? object_flags : code->uses_libm || narrow ? libm_flags : cpu_plain_flags;
+const char *const *cpu_flags(const tw_kernel *k, const CpuCode *code, CpuForm form, const char **list) {
+    bool object = form == CPU_OBJECT, libm = code->uses_libm || narrow_flag(k->vector_bits);
+    const char *const *all = object ? object_flags : libm ? libm_flags : cpu_plain_flags;
     int n = 0;
     /* What a source brings must be declared: C would take it for a function that gives an int. And a function of it is
      * meant, not one of that name that the process has. */
@@ -54,13 +62,15 @@ const char *const *cpu_flags(const tw_kernel *k, const CpuCode *code, bool objec
         list[n] = quiet ? "-Werror=implicit-function-declaration" : all[n];
     }
     if (code->has_externs && !object) list[n++] = "-Wl,-Bsymbolic";
-    if (k->bf16_wide) list[n++] = "-DTW_BF16_WIDE";
+    if (form == CPU_APART) {
+        list[n++] = "-DTW_PRODUCTS_APART";
+        list[n++] = "-Wl,--gc-sections"; /* of them it takes what it calls */
+    }
     if (strlen(code->text) > LONG_TEXT) {
         list[n++] = "-O1";
         list[n++] = "-ftree-vectorize";
     }
-    list[n++] = narrow;
-    list[n] = NULL;
+    list[add_kind(k, list, n)] = NULL;
     return list;
 }
 
@@ -133,6 +143,18 @@ void cpu_key(const Toolchain *cc, const char *const *flags, const ToolFile *file
         for (int i = 0; flags[i]; i++) digest_add_text(&d, flags[i]);
     add_processor(&d);
     digest_end_hex(&d, hex);
+}
+
+bool cpu_products(const tw_kernel *k, const Toolchain *cc, char path[CACHE_PATH]) {
+    static const char text[] = "#define TW_PRODUCTS_HERE\n#include \"gemm.h\"\n";
+    const char *flags[TOOL_FLAGS];
+    ToolFile files[CPU_FILES];
+    char hex[DIGEST_HEX];
+    int n = 0, count = cpu_files("products.c", text, files);
+    for (; product_flags[n]; n++) flags[n] = product_flags[n];
+    flags[add_kind(k, flags, n)] = NULL;
+    cpu_key(cc, flags, files, count, hex);
+    return toolchain_object(k->context, cc, flags, files, count, hex, path);
 }
 
 /* The compiler makes prelude/selftest.h, which must find all well. Done before the first kernel is

@@ -29,8 +29,13 @@ const CpuCode *cpu_code(const tw_kernel *k);
 const EmbeddedFile *cpu_embedded(const char *folder, const char *name);
 /* The headers that a text includes, and those that they include; then the text itself. How many. */
 int cpu_files(const char *name, const char *text, ToolFile files[CPU_FILES]);
-/* The flags of a kernel, in a list of TOOL_FLAGS: for a shared object of this machine, or an object for any. */
-const char *const *cpu_flags(const tw_kernel *k, const CpuCode *code, bool object, const char **list);
+/* The flags of a kernel, in a list of TOOL_FLAGS: for a shared object of this machine, which has products of its own or
+ * is to be linked with those of cpu_products; or an object for any machine. */
+typedef enum CpuForm { CPU_WHOLE, CPU_APART, CPU_OBJECT } CpuForm;
+const char *const *cpu_flags(const tw_kernel *k, const CpuCode *code, CpuForm form, const char **list);
+/* Where the object lies that a kernel in the form CPU_APART is linked with: the TW_APART functions of prelude/dot.h and
+ * gemm.h, compiled once for many kernels. False: there is none, and a kernel must be whole. */
+bool cpu_products(const tw_kernel *k, const Toolchain *cc, char path[CACHE_PATH]);
 /* The digest of everything that can change the result; cc NULL: but the compiler. */
 void cpu_key(const Toolchain *cc, const char *const *flags, const ToolFile *files, int count, char hex[DIGEST_HEX]);
 /* The compiler that $CC names, or the first candidate that passes the test. */

@@ -63,7 +63,7 @@ struct Target {
     /* Can it run here? The note says by what, or what is missing and how to get it. */
     bool (*available)(const Target *target, tw_context *cx, Arena *arena, const char **note);
     const TargetMemory *memory; /* NULL: host memory */
-    bool one_launch;            /* kernels of several launches are not for it */
+    void (*sequence)(tw_kernel *k); /* all launches of a kernel of several have been emitted: what they are together */
     void (*shutdown)(const Target *target, tw_context *cx); /* the context goes; NULL */
     const char *emulated; /* name of the row that runs its text on the host; NULL: none */
 };

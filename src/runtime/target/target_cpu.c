@@ -89,24 +89,42 @@ static tw_status load_made(tw_context *cx, const char *const *flags, const ToolF
     return *library ? TW_OK : TW_ERROR_UNAVAILABLE;
 }
 
+/* By the compiler. A kernel that is to be linked with products, of which there are none, has its own. */
+static tw_status make(tw_kernel *k, const Toolchain *cc, CpuForm form, const ToolFile *files, int count,
+                      void **library) {
+    const char *list[TOOL_FLAGS];
+    char hex[DIGEST_HEX], loose[DIGEST_HEX], products[CACHE_PATH];
+    if (form == CPU_APART && !cpu_products(k, cc, products)) form = CPU_WHOLE;
+    cpu_flags(k, cpu_code(k), form, list);
+    cpu_key(cc, list, files, count, hex);
+    cpu_key(NULL, list, files, count, loose);
+    int n = 0;
+    while (list[n]) n++;
+    if (form == CPU_APART) list[n++] = products;
+    list[n] = NULL;
+    tw_status status = toolchain_build(k->context, cc, list, files, count, hex, library);
+    if (status != TW_OK && form == CPU_APART && file_size(products) < 0) /* the cache was made smaller meanwhile */
+        return make(k, cc, CPU_WHOLE, files, count, library);
+    if (status == TW_OK) cache_note(k->context->cache_dir, loose, last_made, hex, DIGEST_HEX - 1);
+    return status;
+}
+
 /* From the cache, or by the compiler. */
-static tw_status load_or_make(tw_kernel *k, const char *const *flags, void **library) {
+static tw_status load_or_make(tw_kernel *k, void **library) {
     tw_context *cx = k->context;
+    const CpuCode *code = cpu_code(k);
+    CpuForm form = code->has_products && cx->cache_dir ? CPU_APART : CPU_WHOLE;
     Toolchain cc;
-    char hex[DIGEST_HEX], loose[DIGEST_HEX], path[CACHE_PATH];
+    char hex[DIGEST_HEX], path[CACHE_PATH];
+    const char *list[TOOL_FLAGS], *const *flags = cpu_flags(k, code, form, list);
     ToolFile files[CPU_FILES];
-    int count = cpu_files("kernel.c", cpu_code(k)->text, files);
+    int count = cpu_files("kernel.c", code->text, files);
     if (!toolchain_find(cx, &k->arena, &cpu_compiler, cpu_state(cx)->first, &cc))
         return toolchain_is_named(&cpu_compiler) ? TW_ERROR_UNAVAILABLE : load_made(cx, flags, files, count, library);
     cpu_key(&cc, flags, files, count, hex);
     if (cache_find(cx->cache_dir, hex, ".so", path)) return toolchain_build(cx, &cc, flags, files, count, hex, library);
     tw_status status = cpu_choose_compiler(cx, &k->arena, &cc);
-    if (status != TW_OK) return status;
-    cpu_key(&cc, flags, files, count, hex);
-    status = toolchain_build(cx, &cc, flags, files, count, hex, library);
-    cpu_key(NULL, flags, files, count, loose);
-    if (status == TW_OK) cache_note(cx->cache_dir, loose, last_made, hex, DIGEST_HEX - 1);
-    return status;
+    return status == TW_OK ? make(k, &cc, form, files, count, library) : status;
 }
 
 static tw_status cpu_build(tw_kernel *k) {
@@ -117,8 +135,7 @@ static tw_status cpu_build(tw_kernel *k) {
     bool reserved = pool_reserve(pool, (size_t)code->code.scratch_bytes);
     pthread_mutex_unlock(&cx->pool_busy);
     if (!reserved) trap_throw(&cx->trap, TRAP_OUT_OF_MEMORY);
-    const char *list[TOOL_FLAGS];
-    tw_status status = load_or_make(k, cpu_flags(k, &code->code, false, list), &code->library);
+    tw_status status = load_or_make(k, &code->library);
     if (status != TW_OK) return status;
     void *symbol = dlsym(code->library, "tw_run");
     memcpy(&code->run, &symbol, sizeof code->run);

@@ -31,8 +31,9 @@ typedef struct TensixCode {
 
 static const char *const candidates[] = {"g++", "clang++", "c++", NULL};
 static const ToolKind cxx_compiler = {"C++", "CXX", candidates, "target tenstorrent", ", or use target interp"};
-static const char *const flags[] = {"-std=c++17",        "-O1", "-fPIC", "-shared", "-fwrapv",
-                                    "-ffp-contract=off", "-w",  "-pipe", NULL};
+/* Start files and the library of C++ are not needed, and take the linker three times as long. */
+static const char *const flags[] = {"-std=c++17", "-O1",   "-fPIC",     "-shared", "-fwrapv", "-ffp-contract=off",
+                                    "-w",         "-pipe", "-nostdlib", "-lm",     "-lgcc",   NULL};
 
 /* Where the headers of the emitted files lie in the library. */
 static const char *const folders[] = {"tenstorrent/model/include/", "tenstorrent/prelude/"};
@@ -98,6 +99,15 @@ static bool tensix_emit(tw_kernel *k) {
     options.multicast = (TtWish)k->tt_multicast;
     options.depths = k->tt_depths;
     options.sharding = k->tt_sharding;
+    options.launch = k->request->launch;
+    options.launches = k->sequence.launches;
+    TtSpace *spaces = ARENA_ARRAY(&k->arena, TtSpace, k->sequence.spaces.count);
+    for (size_t i = 0; i < k->sequence.spaces.count; i++) {
+        const FrontSpace *space = &k->sequence.spaces.at[i];
+        spaces[i] = (TtSpace){space->name, space->elem, space->rank, space->extent};
+    }
+    options.spaces = spaces;
+    options.space_count = (int)k->sequence.spaces.count;
     k->code = code;
     code->plan = tt_emit(&k->pass, k->ir, &options);
     if (!code->plan) return false;
@@ -105,13 +115,30 @@ static bool tensix_emit(tw_kernel *k) {
     known_tasks(k, known);
     pass_find(&k->pass, k->ir->range, FIND_CORES, tt_explain(code->plan, known, &k->arena));
     static const int order[] = {TENSIX_READER, TENSIX_COMPUTE, TENSIX_WRITER};
-    for (int i = 0; i < TT_KERNELS; i++) kernel_add_artifact(k, tt_file_name(order[i]), code->plan->source[order[i]]);
-    kernel_add_artifact(k, "host.cpp", code->plan->host);
-    kernel_add_artifact(k, "CMakeLists.txt", code->plan->cmake);
-    kernel_add_artifact(k, "plan.json", code->plan->json);
+    const TtPlan *plan = code->plan;
+    for (int i = 0; i < TT_KERNELS; i++) kernel_add_artifact(k, plan->file[order[i]], plan->source[order[i]]);
+    if (!options.launch) {
+        kernel_add_artifact(k, "host.cpp", arena_printf(&k->arena, "%s%s%s", plan->host[0], plan->host[1], plan->host[2]));
+        kernel_add_artifact(k, "CMakeLists.txt", plan->cmake);
+    }
+    kernel_add_artifact(k, options.launch ? arena_printf(&k->arena, "plan_%d.json", options.launch + 1) : "plan.json",
+                        plan->json);
     for (const EmbeddedFile *file = embedded_files; file->path; file++)
         if (below(file, PRELUDE)) kernel_add_artifact(k, below(file, PRELUDE), file->text);
     return true;
+}
+
+/* One host program runs all of them. */
+static void tensix_sequence(tw_kernel *k) {
+    Text host = text_new(&k->arena);
+    text_add(&host, "%s", ((const TensixCode *)k->code)->plan->host[0]);
+    for (const tw_kernel *at = k; at; at = at->next)
+        text_add(&host, "%s", ((const TensixCode *)at->code)->plan->host[1]);
+    text_add(&host, "%s", ((const TensixCode *)k->code)->plan->host[2]);
+    for (size_t i = 0; i < k->artifacts.count; i++) {
+        Artifact *a = &k->artifacts.at[i];
+        if (strcmp(a->name, "host.cpp") == 0) a->text = host.at, a->size = host.length;
+    }
 }
 
 static tw_status prepare_numbers(tw_kernel *k, TensixCode *code) {
@@ -146,7 +173,7 @@ static tw_status tensix_build(tw_kernel *k) {
     }
     for (int i = 0; i < TT_KERNELS; i++) {
         const char *wrapper = tt_wrapper(code->plan, i, &k->arena), *text = code->plan->source[i];
-        files[count++] = (ToolFile){tt_file_name(i), text, strlen(text), false};
+        files[count++] = (ToolFile){code->plan->file[i], text, strlen(text), false};
         files[count++] =
             (ToolFile){arena_printf(&k->arena, "entry_%s", tt_file_name(i)), wrapper, strlen(wrapper), true};
     }
@@ -256,8 +283,8 @@ const Target target_tenstorrent = {
     .about = "reader, compute and writer kernels for TT-Metalium, run on a functional model of the "
              "Tensix grid",
     .machine = tensix_machine,
-    .one_launch = true,
     .emit = tensix_emit,
+    .sequence = tensix_sequence,
     .draw = tensix_draw,
     .build = tensix_build,
     .launch = tensix_launch,

@@ -41,7 +41,7 @@ static Operand lines_operand(Emit *e, const DotBox *source, const Expr *temp, in
     cs_line(&e->p, "tw_gather_%s(%p, %lld, %lld, &%p, 0, %lld, 0, %lld);", cs_memory_type(box->tile->elem), temp,
             turned ? 1 : extent[1], turned ? extent[1] : 1, side, (long long)box->tile->extent[vector],
             (long long)box->tile->extent[other]);
-    cpu_needs(e, PART_GEMM);
+    cpu_needs(e, PART_GEMM), cpu_needs(e, PART_PRODUCTS);
     return (Operand){temp, ex_int(e->arena, extent[1])};
 }
 
@@ -68,7 +68,7 @@ static Operand box_operand(Emit *e, const DotBox *source, bool may_stay, const E
     cs_line(&e->p, "tw_gather_%s(%p, %lld, 1, &%p, 0, %lld, 0, %lld);", elem, temp, extent[1], side, extent[0],
             extent[1]);
     if (may_stay) cs_close(&e->p);
-    cpu_needs(e, PART_GEMM);
+    cpu_needs(e, PART_GEMM), cpu_needs(e, PART_PRODUCTS);
     return x;
 }
 
@@ -122,4 +122,5 @@ void cpu_emit_dot(Emit *e, Op *op) {
         cs_close(&e->p);
     }
     cpu_needs(e, PART_DOT);
+    if (sum->elem == EL_F32) cpu_needs(e, PART_PRODUCTS);
 }

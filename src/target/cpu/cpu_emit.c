@@ -328,6 +328,7 @@ static const Part parts[PARTS] = {
     [PART_INDICES] = {"indices.h", false},
     [PART_TURN] = {"turn.h", false},
     [PART_THREADS] = {"workers.h", false},
+    [PART_PRODUCTS] = {NULL, true}, /* of dot.h and gemm.h: what can be linked */
 };
 
 void cpu_needs(Emit *e, int part) { e->p.expr.parts |= 1u << part; }
@@ -357,6 +358,7 @@ bool cpu_emit(Kernel *k, Arena *arena, CpuCode *code) {
     *code = (CpuCode){.text = out.at,
                       .uses_libm = libm || externs,
                       .has_externs = externs != NULL,
+                      .has_products = e->p.expr.parts >> PART_PRODUCTS & 1,
                       .scratch_bytes = e->plan.scratch,
                       .asserts = e->asserts.at,
                       .assert_count = (int)e->asserts.count,

@@ -58,5 +58,5 @@ void cpu_emit_gemm(Emit *e, const Gemm *g) {
             (long long)c->extent[0], (long long)c->extent[1], length, cs_ref(&e->p, sum), start, g->skip,
             (long long)e->plan.blocks.at[g->rows].offset, (long long)e->plan.blocks.at[g->panels].offset,
             (long long)g->room_k, slot, out, stride);
-    cpu_needs(e, PART_GEMM);
+    cpu_needs(e, PART_GEMM), cpu_needs(e, PART_PRODUCTS);
 }

@@ -52,7 +52,17 @@ typedef struct Tensor {
 } Tensor;
 
 /* Parts of the prelude beside those of expressions. */
-enum { PART_DOT = PART_OF_TARGET, PART_GEMM, PART_SORT, PART_SCAN, PART_INDICES, PART_TURN, PART_THREADS, PARTS };
+enum {
+    PART_DOT = PART_OF_TARGET,
+    PART_GEMM,
+    PART_SORT,
+    PART_SCAN,
+    PART_INDICES,
+    PART_TURN,
+    PART_THREADS,
+    PART_PRODUCTS,
+    PARTS
+};
 
 typedef struct Emit {
     CPrinter p;

@@ -23,6 +23,7 @@ typedef struct CpuCode {
     const char *text;
     bool uses_libm;
     bool has_externs; /* functions that the source brings stand in the text */
+    bool has_products; /* calls TW_APART functions of prelude/dot.h or gemm.h, which may be compiled apart */
     int64_t scratch_bytes;
     const CpuAssert *asserts; /* in the order of TwLaunch.failed - 1 */
     int assert_count;

@@ -45,9 +45,15 @@ void cs_init(CPrinter *p, Arena *arena, const Kernel *k, const CDialect *dialect
 /* --- lines --- */
 
 static void put_place(CPrinter *p, Range range);
+static void put_note(CPrinter *p, const char *text);
 
 static void put_waiting(CPrinter *p) {
-    for (int i = 0; i < p->waiting_count; i++) put_place(p, p->waiting[i]);
+    for (int i = 0; i < p->waiting_count; i++) {
+        if (p->waiting[i].note)
+            put_note(p, p->waiting[i].note);
+        else
+            put_place(p, p->waiting[i].range);
+    }
     p->waiting_count = 0;
 }
 
@@ -116,12 +122,14 @@ void cs_open(CPrinter *p, const char *format, ...) {
     put_waiting(p);
     put_line(p, LINE_OPEN, p->depth, "", format, args, " {");
     va_end(args);
+    p->noted = NULL;
     enter(p, (CBlock){.loops = VEC_LAST(&p->lines).c.loops});
 }
 
 void cs_reopen(CPrinter *p, const char *format, ...) {
     va_list args;
     p->waiting_count = 0;
+    p->noted = NULL;
     va_start(args, format);
     put_line(p, LINE_OPEN, p->depth - 1, "} ", format, args, " {");
     va_end(args);
@@ -142,6 +150,7 @@ static void bind(CPrinter *p, const char *variable, const Expr *value) {
 
 void cs_real_loop(CPrinter *p, const char *pragma, const char *variable, long from, long to, long step) {
     const Expr *before = map_get(&p->expr.bound, variable);
+    const char *noted = p->noted; /* over registers: what it is for stands before it */
     bind(p, variable, NULL);
     if (pragma) cs_raw(p, pragma);
     if (step == 1)
@@ -150,6 +159,7 @@ void cs_real_loop(CPrinter *p, const char *pragma, const char *variable, long fr
         cs_open(p, "for (int %s = %ld; %s < %ld; %s += %ld)", variable, from, variable, to, variable, step);
     VEC_LAST(&p->blocks).variable = variable;
     VEC_LAST(&p->blocks).before = before;
+    p->noted = noted;
 }
 
 void cs_loop(CPrinter *p, const char *pragma, const char *variable, long from, long to, long step) {
@@ -182,6 +192,7 @@ void cs_close_with(CPrinter *p, const char *tail) {
     p->blocks.count--;
     if (block.variable) bind(p, block.variable, block.before);
     if (p->waiting_count) p->waiting_count = p->last_line = 0; /* they led to nothing */
+    if (p->noted && p->depth <= p->noted_depth) p->noted = NULL;
     bool gone = block.soft && dissolve(p, &block);
     p->depth--;
     if (gone) return;
@@ -240,14 +251,37 @@ static void put_place(CPrinter *p, Range range) {
     }
 }
 
+static void put_note(CPrinter *p, const char *text) {
+    Text comment = text_new(p->arena);
+    text_add(&comment, "// ");
+    cs_add_quoted(&comment, text, strlen(text));
+    new_line(p, LINE_NOTE, p->depth)->c.text = comment.at;
+}
+
+static void wait_with(CPrinter *p, Range range, const char *note) {
+    int most = sizeof p->waiting / sizeof *p->waiting;
+    if (p->waiting_count == most) put_waiting(p);
+    p->waiting[p->waiting_count].range = range;
+    p->waiting[p->waiting_count++].note = note;
+}
+
+void cs_note(CPrinter *p, const char *format, ...) {
+    va_list args;
+    va_start(args, format);
+    const char *text = arena_vprintf(p->arena, format, args);
+    va_end(args);
+    if (!p->dialect->speaks || (p->noted && strcmp(p->noted, text) == 0)) return;
+    p->noted = text;
+    p->noted_depth = p->depth;
+    wait_with(p, (Range){0}, text);
+}
+
 void cs_place(CPrinter *p, Range range) {
     Place place;
     const SourceMap *sources = p->kernel->module->sources;
     if (!sources || !source_find(sources, range.begin, &place) || place.line == p->last_line) return;
     p->last_line = place.line;
-    int most = sizeof p->waiting / sizeof *p->waiting;
-    if (p->waiting_count == most) put_waiting(p);
-    p->waiting[p->waiting_count++] = range;
+    wait_with(p, range, NULL);
     if (!p->dialect->speaks) put_waiting(p);
 }
 
@@ -273,8 +307,7 @@ const char *cs_fresh(CPrinter *p, const char *hint) {
     return name;
 }
 
-/* The name that the line assigns to, as in "x = ..", "x: int = ..", "int x = .."; NULL: it does not. */
-static const char *assigned_name(CPrinter *p, Range range) {
+const char *cs_assigned_name(CPrinter *p, Range range) {
     Place place;
     size_t length = 0, end = 0;
     const SourceMap *sources = p->kernel->module->sources;
@@ -299,7 +332,7 @@ static const char *spoken_name(CPrinter *p, const Op *op) {
                        : op->code == OP_TLOAD   ? "load"
                        : op->code == OP_CONVERT ? "moved"
                                                 : op_info[op->code].mnemonic;
-    const char *name = assigned_name(p, op->range);
+    const char *name = cs_assigned_name(p, op->range);
     return name ? arena_printf(p->arena, "%.28s_%s", name, what) : what;
 }
 

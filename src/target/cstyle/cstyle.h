@@ -63,6 +63,7 @@ typedef enum CLineKind {
     LINE_OPEN, /* ends with { */
     LINE_CLOSE,
     LINE_PLACE, /* a comment with a line of the source */
+    LINE_NOTE,  /* one that says what the lines that follow are for */
     LINE_LINE,  /* #line */
     LINE_RAW    /* another directive; stands at the left edge */
 } CLineKind;
@@ -96,8 +97,13 @@ typedef struct CPrinter {
     const Expr **values; /* by Ref: what stands for it; NULL: nothing yet */
     size_t value_count;
     int last_line;    /* of the last cs_place */
-    Range waiting[8]; /* comments that stand before the next line, if their block has one */
+    struct {
+        Range range;
+        const char *note; /* NULL: the source's line */
+    } waiting[8];         /* comments that stand before the next line, if their block has one */
     int waiting_count;
+    const char *noted; /* the last cs_note, and how deep it stands */
+    int noted_depth;
     bool directives; /* #line with every place, for profilers; see cs_layout */
 } CPrinter;
 
@@ -131,6 +137,10 @@ void cs_blank(CPrinter *p);
 void cs_raw(CPrinter *p, const char *text); /* a directive, at the left edge */
 /* A comment with the source's line, when it is another line than the last time. */
 void cs_place(CPrinter *p, Range range);
+/* A comment that says what the lines that follow are for, if it is not what the last one of the block says. */
+void cs_note(CPrinter *p, const char *format, ...) __attribute__((format(printf, 2, 3)));
+/* The name that the source's line assigns to, as in "x = ..", "x: int = ..", "int x = .."; NULL: it does not. */
+const char *cs_assigned_name(CPrinter *p, Range range);
 /* Text of the user in a comment of one line: a line end, or a backslash at the end, would make code of what follows. */
 void cs_add_quoted(Text *comment, const char *text, size_t length);
 /* Uses that leave something in the text, by Ref: what only the launcher computes, for its tests

@@ -40,6 +40,15 @@ static void note_line(Reads *r, const CLine *line, size_t number, bool gone) {
         r->ends[depth] = number;
 }
 
+/* A comment before the end of its block; a note (`cut`: the line behind it goes) before the next comment, or before
+ * what is none of the constants that it speaks of. */
+static bool leads_nowhere(const CLine *line, const CLine *next, bool cut) {
+    if (!next || (line->kind != LINE_PLACE && line->kind != LINE_NOTE)) return false;
+    if (next->kind == LINE_CLOSE) return true;
+    return line->kind == LINE_NOTE &&
+           (next->kind == LINE_PLACE || next->kind == LINE_NOTE || (cut && !next->c.constant));
+}
+
 /* From the end on, so that what only unread ones read goes with them; and comments that then lead to nothing. */
 static CLines without_unread(const CLines *all, Arena *arena) {
     bool *gone = ARENA_ARRAY(arena, bool, all->count + 1);
@@ -54,8 +63,7 @@ static CLines without_unread(const CLines *all, Arena *arena) {
     reads.deepest = deepest;
     for (size_t i = all->count; i-- > 0;) {
         const CLine *line = &all->at[i];
-        bool leads_nowhere = line->kind == LINE_PLACE && next && next->kind == LINE_CLOSE;
-        gone[i] = leads_nowhere || is_unread(&reads, line);
+        gone[i] = leads_nowhere(line, next, i + 1 < all->count && gone[i + 1]) || is_unread(&reads, line);
         note_line(&reads, line, i, gone[i]);
         if (!gone[i] && line->kind != LINE_LINE) next = line;
     }
@@ -136,7 +144,7 @@ char *cs_layout(Arena *arena, const CLines *lines, int width, bool directives) {
             from = line;
             continue;
         }
-        if (from && line->kind != LINE_PLACE) put_line(arena, &out, from, 0);
+        if (from && line->kind != LINE_PLACE && line->kind != LINE_NOTE) put_line(arena, &out, from, 0);
         put_line(arena, &out, line, directives ? 0 : (size_t)width);
     }
     return out.at;

@@ -34,6 +34,7 @@ void cluster_read(Emit *e, const Op *tasks) {
 
 void cluster_begin(Emit *e, const Op *tasks) {
     if (!cuda_of(e)->cluster) return;
+    cs_note(&e->p, "blocks that share tiles: how many, which of them this one is, how many such pairs the axis has");
     cs_line(&e->p, "const i32 blocks = tw_cluster_blocks(), rank = tw_cluster_rank();");
     cs_line(&e->p, "const i32 across = tw_cdiv((i32)%p, blocks);", emit_scalar(e, tasks->operands[cuda_of(e)->share]));
     if (cuda_of(e)->share == 0 && op_attr(tasks, AT_GROUP))

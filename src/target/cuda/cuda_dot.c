@@ -96,9 +96,21 @@ static int width_of(const Dot *d) { return (int)op_int(d->op, AT_WIDTH, d->row->
 
 static int columns_at(Share s, int64_t at, int most) { return (int)(s.columns - at < most ? s.columns - at : most); }
 
+/* What the descriptors are for. */
+static void note_wgmma(Dot *d, const char *left) {
+    Emit *e = d->e;
+    const char *a = purpose_tile(e, d->op->operands[0]), *b = purpose_tile(e, d->op->operands[1]);
+    const char *where = left ? arena_printf(e->arena, "%s lies in registers, ", a) : "";
+    const char *part = d->along_m == 1 ? "columns" : d->along_n == 1 ? "rows" : "part";
+    const char *own = d->along_m * d->along_n == 1 ? "" : arena_printf(e->arena, ", each warpgroup its own %s", part);
+    cs_note(&e->p, "%s times %s%s, %d along K a step: %swhere step kk of %s begins in shared memory", a, b, own,
+            d->row->k, where, left ? b : "both");
+}
+
 static void issue_wgmma(Dot *d, const char *left) {
     Emit *e = d->e;
     Share s = share_of(d);
+    note_wgmma(d, left);
     cs_line(&e->p, "tw_wgmma_fence();");
     cs_loop(&e->p, "#pragma unroll", "kk", 0, k_steps(d), 1);
     for (int64_t part = 0; part < s.parts; part++)
@@ -118,6 +130,7 @@ static void wait_for(Emit *e, const char *sum) {
 static void promote_wgmma(Dot *d, const char *left) {
     Emit *e = d->e;
     Share s = share_of(d);
+    note_wgmma(d, left);
     for (int64_t part = 0; part < s.parts; part++)
         for (int64_t at = 0; at < s.columns; at += width_of(d)) {
             int n = columns_at(s, at, width_of(d));

@@ -42,6 +42,8 @@ void gang_begin(Emit *e, const Op *tasks) {
         const Expr *extent = ex(e->arena, "(i32)%p", emit_scalar(e, tasks->operands[i]));
         programs = programs ? ex(e->arena, "%p * %p", programs, extent) : extent;
     }
+    cs_note(&e->p, "how many programs run side by side in a block, fewer where there are blocks for all; how many such "
+                   "groups");
     cs_line(&e->p, "const i32 neighbours = tw_min(%d, tw_cdiv(%p, tw_blocks_x()));", cuda_of(e)->gang.programs,
             programs);
     cs_line(&e->p, "const i32 sides = tw_cdiv((i32)%p, neighbours);",
@@ -74,6 +76,7 @@ static void forget_header(Emit *e, const Op *tasks) {
 static const Expr *write_longest(Emit *e, const Op *tasks, const Op *role) {
     Ref hi = cuda_of(e)->gang.loop->operands[1];
     if (!cuda_of(e)->gang.varies) return emit_scalar(e, hi);
+    cs_note(&e->p, "trips of the longest program of the block: loads serve all of them");
     cs_line(&e->p, "%s longest = 0;", cs_value_type(&e->p, ir_type(e->k, hi)));
     cs_open(&e->p, "for (i32 each = 0; each < neighbours; each++)");
     bind_program(e, tasks, ex(e->arena, "first + each"));
@@ -147,6 +150,7 @@ static void write_load(Emit *e, const Op *tasks, const Op *role) {
 }
 
 void gang_task(Emit *e, const Op *tasks, const Op *role) {
+    cs_note(&e->p, "the first program of the block; `gang` is which of them these threads run");
     cs_line(&e->p, "const i32 first = side * neighbours;");
     if (cuda_of(e)->in_gang)
         write_compute(e, tasks, role);

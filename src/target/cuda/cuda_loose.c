@@ -138,6 +138,7 @@ static void stage_trip(Emit *e, const Op *loop, const Expr *trip, const Expr *sl
     Hold kept = *emit_hold(e, body->args[0]);
     VEC(Ref) made = {0};
     cs_open(&e->p, "if (%p < %p)", trip, emit_scalar(e, loop->operands[1]));
+    cs_note(&e->p, "the trip whose words are copied now");
     cs_line(&e->p, "const %s %s = (%s)(%p);", type, at, type, trip);
     emit_set_name(e, body->args[0], HOLD_SCALAR, at);
     for (const Op *op = body->first; op; op = op->next) {

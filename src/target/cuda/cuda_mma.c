@@ -125,6 +125,10 @@ void dot_emit_mma(Dot *d) {
     Tiles t = tiles_of(d);
     int rows = d->row->m, columns = d->row->n, step = d->row->k, next = columns * d->along_n;
     int64_t fit_m = ((int64_t)1 << map->log2[0]) / rows, fit_n = ((int64_t)1 << map->log2[1]) / columns;
+    cs_note(&e->p,
+            "%s times %s: the first row and column of this warp's share; fa, fb: words of both, each from the lane's "
+            "own place",
+            purpose_tile(e, d->op->operands[0]), purpose_tile(e, d->op->operands[1]));
     cs_line(&e->p, "const i32 wm = (warp & %d) %% %lld * %d, wn = (warp >> %d & %d) %% %lld * %d;", d->along_m - 1,
             (long long)fit_m, rows, ll_log2(d->along_m), d->along_n - 1, (long long)fit_n, columns);
     Word right = op_word(d->op, AT_RIGHT, FETCH_WORDS);

@@ -124,6 +124,7 @@ static int load_boxes(Emit *e, const Op *load, const SharedTile *tile, Half h) {
     const Expr *at = half_at(e, h.offset, h.which, h.half ? step : 0);
     const Expr *both[] = {h.full, ex_int(e->arena, (1 << cuda_of(e)->cluster) - 1)};
     const Expr *last = memory_with_hint(e, load, own ? ex_list(e->arena, both, 2) : h.full);
+    purpose_boxes(e, load, load->results[0], p.count, p.per, tile->panel);
     for (int i = 0; i < p.count; i++)
         cs_line(&e->p, own ? "tw_tma_multicast_%dd%s(%p, %p, %p, %p);" : "tw_tma_load_%dd%s(%p, %p, %p, %p);", p.rank,
                 memory_hinted(load), plus(e, at, i * tile->panel), p.by, coordinates(e, &p, i), last);
@@ -163,6 +164,7 @@ static void store_by_tma(Emit *e, const Op *store) {
         p.coord[0] = ex(e->arena, "%p + part * %d", p.coord[0], p.per);
         offset = ex(e->arena, "%p + part %% 2 * %lld", offset, (long long)tile->panel);
     }
+    purpose_boxes(e, store, value, p.count, p.per, tile->panel);
     cs_open(&e->p, "if (%p)", parts_issuer(e, r));
     for (int i = 0; i < p.count; i++)
         cs_line(&e->p, "tw_tma_store_%dd%s(%p, %p, %p);", p.rank, memory_hinted(store), p.by, coordinates(e, &p, i),
@@ -235,6 +237,7 @@ static void emit_acquire(Emit *e, const Op *op) {
         drain(e, op);
         return;
     }
+    cs_note(&e->p, "the next slot of %s, when it is empty", r->name);
     const Expr *slot = take_slot(e, r, op->results[0]);
     cs_line(&e->p, "tw_mbar_wait(%p, %s ^ 1);", ring_barrier(e, r->empty_name, slot), ring_counter(e, r, "phase"));
     int64_t bytes = op_int(op, AT_COPIED, 0);
@@ -292,6 +295,7 @@ static void emit_wait(Emit *e, const Op *op) {
         emit_set(e, op->results[0], HOLD_SLOT, ring_first_slot(e, r));
         return;
     }
+    cs_note(&e->p, "the next slot of %s, when it is full", r->name);
     const Expr *slot = take_slot(e, r, op->results[0]);
     cs_line(&e->p, "tw_mbar_wait(%p, %s);", ring_barrier(e, r->full_name, slot), ring_counter(e, r, "phase"));
     if (op_flag(op, AT_FENCE)) cs_line(&e->p, "tw_fence_async();");

@@ -65,6 +65,8 @@ static void write_counters(Emit *e, const Op *role) {
         bool serves =
             ring_producer(ring_op_of(e, r)) == role_name(role) || ring_consumer(ring_op_of(e, r)) == role_name(role);
         if (r->fused || !serves) continue;
+        cs_note(&e->p, "of each ring: the slot that comes next, and the phase of its barriers, which turns where slots "
+                       "begin anew");
         if (!ring_counts(e, r))
             cs_line(&e->p, "u32 %s = 0;", ring_counter(e, r, "phase"));
         else

@@ -27,6 +27,7 @@ Trips trips_open(Emit *e, const Op *loop) {
 }
 
 void trips_one(const Trips *t, const Expr *at) {
+    cs_note(&t->e->p, ex_same(at, t->lo) ? "the first trip, before the loop" : "the last trip, behind the loop");
     emit_block(t->e);
     cs_line(&t->e->p, "const %s %s = %p;", t->type, t->variable, at);
 }

@@ -19,7 +19,7 @@
  *     } */
 #include "target/hip/hip_dot.h"
 
-enum { WORD_BYTES = 4, READ_BYTES = 16 };
+enum { WORD_BYTES = 4, READ_BYTES = 16, MOST_TRADED = 4 /* words */ };
 
 /* A that lies in registers as a sum lies there decides which place along K is which. */
 static const Fragment *fragment_of(const Dot *d, int i) {
@@ -70,22 +70,30 @@ static bool is_traded(const Dot *d, int i) {
     return op_word(d->op, i ? AT_RIGHT : AT_LEFT, FETCH_WORDS) == FETCH_TRADED;
 }
 
-/* Neighbours along the side, two a word: even lanes take the first half along K, odd lanes the second. */
+/* Words that lanes trade at once: of more, rows four apart are traded, which the swizzle keeps in different banks. */
+static int traded_at_once(const Dot *d, int i) { return words_of(d, i) < MOST_TRADED ? words_of(d, i) : MOST_TRADED; }
+
+/* Neighbours along the side, two a word: of the places that are traded at once even lanes take the first half along K,
+ * odd lanes the second. */
 static void fetch_pairs(Dot *d, int i, const Expr *words, const Expr *side, const Expr *k) {
     Emit *e = d->e;
-    uint32_t masks[LL_MAX_BITS], half;
-    int count = words_of(d, i);
+    uint32_t masks[LL_MAX_BITS];
+    int count = words_of(d, i), once = traded_at_once(d, i);
     steps_along_k(d, i, masks);
-    half = masks[fragment_of(d, i)->registers - 1];
     emit_unroll(e, "q", count, 1);
-    cs_line(&e->p, "tw_lds(1, %p + q, %p);", words,
-            stored_at(d, i, ex(e->arena, "(%p & ~1)", side), ex(e->arena, "%p + (lane & 1) * %u + q", k, half)));
+    const Expr *at = ex(e->arena, "%p + (lane & 1) * %u + q", k, masks[ll_log2(once)]);
+    if (count > once)
+        at = ex(e->arena, "%p + (lane & 1) * %u + q %% %d + q / %d * %u", k, masks[ll_log2(once)], once, once,
+                masks[ll_log2(2 * once)]);
+    cs_line(&e->p, "tw_lds(1, %p + q, %p);", words, stored_at(d, i, ex(e->arena, "(%p & ~1)", side), at));
     cs_close(&e->p);
 }
 
 /* .. and traded, when they are needed. */
 static void trade(Dot *d, int i, const Expr *words) {
-    if (is_traded(d, i)) cs_line(&d->e->p, "tw_trade(%d, %p);", words_of(d, i), words);
+    int once = traded_at_once(d, i);
+    for (int w = 0; is_traded(d, i) && w < words_of(d, i); w += once)
+        cs_line(&d->e->p, "tw_trade(%d, %p);", once, w ? ex(d->e->arena, "%p + %d", words, w) : words);
 }
 
 /* Elements of the thread one by one: whole words, or parts of them. */
@@ -187,7 +195,9 @@ static void multiply_in_turn(Dot *d, const Tiles *t, int64_t steps) {
     const Expr *kk = ex_name(e->arena, "kk");
     const char *held = dot_left_declare(d, false);
     dot_left_pack(d, held);
-    cs_loop(&e->p, "#pragma unroll", "kk", 0, steps * d->row->k, d->row->k);
+    bool apart = op_int(d->op, AT_UNROLL, 0) == 1 && !held && steps > 1;
+    (apart ? cs_real_loop : cs_loop)(&e->p, apart ? "#pragma unroll 1" : "#pragma unroll", "kk", 0, steps * d->row->k,
+                                     d->row->k);
     const Expr *left = ex(e->arena, "fa[i]");
     if (held) {
         int64_t row = ((int64_t)1 << ll_log2(d->k)) / d->row->k * words_of(d, 0);

@@ -94,13 +94,12 @@ static void trip_end(Emit *e, const Op *loop, void *ahead) {
 
 static void loop_end(Emit *e, const Op *loop, void *ahead) {
     if (ahead) skew_end(e, ahead);
-    if (!op_flag(loop, AT_ANEW)) return;
-    cs_line(&e->p, "tw_anew(lane);");
-    for (size_t i = 0; i < e->places.count; i++)
-        cs_line(&e->p, "%s = %p;", e->places.at[i].name, e->places.at[i].place);
+    if (op_flag(loop, AT_ANEW)) place_anew(e);
 }
 
-static void find_anew(Op *op, void *user) { ((Emit *)user)->anew |= op_flag(op, AT_ANEW); }
+static void find_anew(Op *op, void *user) {
+    ((Emit *)user)->anew |= op_flag(op, AT_ANEW) || op_flag(op, AT_TRIPS_ANEW);
+}
 
 static const void *branch_begin(Emit *e, const Op *branch) { return skew_branch(e, branch); }
 static void side_begin(Emit *e, const void *state, int side) { skew_side_begin(e, state, side); }
@@ -109,6 +108,7 @@ static void side_end(Emit *e, const void *state, int side) { skew_side_end(e, st
 /* Loads are counted one by one, and where the last turn is not there its loads are not. */
 static void copies_issued(Emit *e) { (void)e; }
 static void copies_land(Emit *e, const Op *loop, int turns, const Expr *last_is_there) {
+    if (!e->cx->machine->wave_copy_bytes) return; /* what came through registers is stored */
     long long flying = turns ? (long long)op_int(loop, AT_FLYING, 0) : 0;
     if (flying) {
         cs_line(&e->p, "if (%p) tw_copies_wait(%lld);", last_is_there, flying);

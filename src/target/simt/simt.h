@@ -30,6 +30,7 @@
  *   simt_sort.c         sorts and histograms
  *   simt_dot.c          products: fma, and what stands around matrix instructions
  *   simt_speech.c       assert and print
+ *   simt_purpose.c      what index arithmetic is for, as comments
  *   simt_threads.c      code of single threads, as it is written
  *   simt_workers.c      warps and warpgroups side by side, as they are written */
 #ifndef TARGET_SIMT_SIMT_H
@@ -60,6 +61,7 @@ typedef struct Hold {
 typedef struct Emit Emit;
 typedef struct Dot Dot;
 typedef struct RingPlan RingPlan;
+typedef struct Purposes Purposes;
 
 /* What a target does in its own way; NULL where it has nothing of the kind. */
 typedef struct SimtTarget {
@@ -105,6 +107,12 @@ typedef struct ThreadPlace {
     const char *name;
 } ThreadPlace;
 
+/* A tile that waits in registers for the end of the trip (simt_skew.c): the array, the variable that has its place. */
+typedef struct LatePut {
+    const Op *put;
+    const char *tile, *place;
+} LatePut;
+
 struct Emit {
     const SimtTarget *target;
     PassContext *cx;
@@ -127,6 +135,7 @@ struct Emit {
     VEC(ThreadPlace) places; /* what lanes and warps decide of coordinates, as variables */
     Map found;               /* ops with a finding */
     Map overs;               /* divisors of whole tiles -> their TwOver */
+    Purposes *purposes;      /* simt_purpose.c */
     VEC(Ref) computed;       /* variables of the loop being written (simt_lean.c) */
     bool shows;              /* the next barrier of the op being written comes behind a fence (simt_sync.c) */
     int vector_bits;         /* register bits that are 0 in the loop being written, which steps over vectors */
@@ -140,6 +149,9 @@ struct Emit {
     const Op *skew_loop;    /* the loop being written, whose loads run ahead */
     const Op *covered;      /* the loop of its loads, whose turn is written behind a product (`covers`) .. */
     const char *covered_at; /* .. and the variable of the loop being written */
+    VEC(LatePut) late;      /* what the trip being written has loaded, and stores into slots when it ends */
+    const char *late_turn;  /* .. if it has this turn */
+    bool keeps;             /* its loads are being written */
     Map rows_of;            /* load -> how its rows are called (simt_copy.c) */
 };
 
@@ -220,12 +232,19 @@ const Expr *place_coord(Emit *e, const Layout *layout, int dim, const Expr *r);
 /* Lanes and warps part alone (a variable), registers part alone. */
 const Expr *place_thread(Emit *e, const LinearLayout *map, int dim);
 const Expr *place_register(Emit *e, const LinearLayout *map, int dim, const Expr *r);
+/* The places so far are found again, of a lane that no compiler knows (`anew`); so they are where a trip begins that
+ * finds them anew (`trips_anew`): those that it needs are known when it is written. */
+void place_anew(Emit *e);
+CLines place_trip_begin(Emit *e, const Op *loop);
+void place_trip_end(Emit *e, const Op *loop, CLines before);
 /* The register of `operand` that stands where register r of `result` is; they may differ in extents of 1. */
 const Expr *place_operand(Emit *e, Ref operand, const Layout *result, const Expr *r);
 /* The same for a vector that has an element for each place along an axis of the tile. */
 const Expr *place_along(Emit *e, Ref vector, const Layout *tile, int axis, const Expr *r);
 /* The one bit of register, lane or warp that moves bit `bit` of the place along an axis. */
 void place_axis_bit(Emit *e, const Layout *layout, int axis, int bit, LayoutInput *input, int *at);
+/* Whose two elements are that differ in a bit of such an input, for comments. */
+const char *place_between(LayoutInput input);
 /* Says for `explain` where the elements along an axis lie: who combines them, and through what. */
 void place_say_axis(Emit *e, const Op *op, const Layout *layout, int axis);
 /* A condition that is true in the one thread that owns what this thread holds; NULL: always. */
@@ -262,6 +281,11 @@ const Expr *pairs_stored(Emit *e, Ref value, int vector);
  * array of words. */
 const Expr *pairs_made(Emit *e, Ref x, const Layout *at);
 void pairs_make(Emit *e, Ref value);
+
+/* --- simt_bytes.c --- */
+/* A cast from or to floats of 8 bits that does two numbers at once: whether it is, and its loop. */
+bool bytes_are(Emit *e, const Op *op);
+void bytes_emit(Emit *e, const Op *op);
 
 /* --- simt_lean.c --- */
 void lean_put_off(Emit *e, const Op *first, const Op *last);
@@ -362,6 +386,16 @@ void dot_emit(Emit *e, const Op *op);
 /* --- simt_speech.c --- */
 void speech_assert(Emit *e, const Op *op);
 void speech_print(Emit *e, const Op *op);
+
+/* --- simt_purpose.c --- */
+void purpose_begin(Emit *e);
+/* A comment before the lines that follow: what an index is for; nothing of other values. */
+void purpose_say(Emit *e, Ref value);
+/* Where the boxes of a copy begin that runs beside the threads (of accesses by lanes: purpose_box, simt_box.h). */
+void purpose_boxes(Emit *e, const Op *op, Ref value, int boxes, int columns, long long bytes);
+const char *purpose_name(Emit *e, Ref value);  /* as the source calls it, or what it comes from; NULL: it has no name */
+const char *purpose_tile(Emit *e, Ref value);  /* .. or "the tile" */
+const char *purpose_array(Emit *e, Ref value); /* the parameter that a tensor or a pointer begins with */
 
 /* --- simt_reduce.c --- */
 void reduce_emit(Emit *e, const Op *op);

@@ -28,7 +28,8 @@ typedef struct Box {
                         NULL: true */
 } Box;
 
-/* As the access says (Access), with the texts of base, extents and strides. */
+/* As the access says (Access), with the texts of base, extents and strides; a comment on it stands above what comes
+ * next. */
 Box box_of(Emit *e, const Op *op, const Type *tile, const Layout *layout);
 /* Writes the indices of register r as variables, and makes row and condition. */
 void box_indices(Emit *e, Box *b, Ref mask);
@@ -37,12 +38,14 @@ void box_mask(Emit *e, Box *b, Ref mask);     /* that register r is not masked *
 /* Of an access that is `bounded`: the address of its box's first element, and how many bytes behind it register r
  * lies. */
 void box_near(Emit *e, const Box *b, const Expr **base, const Expr **at);
-/* What elements outside are loaded as, in memory form; its bits, of a 16-bit float that is known, else -1. */
-int box_fill_half(Emit *e, const Op *op, Elem elem);
+/* What elements outside are loaded as, in memory form; its bits, of a float of 8 or 16 bits that is known, else -1. */
+int box_fill_bits(Emit *e, const Op *op, Elem elem);
 const Expr *box_fill(Emit *e, const Op *op, Elem elem);
 /* An access with a hint: "_hinted" is part of its function's name ("" without one), the hint its last argument. */
 const char *memory_hinted(const Op *op);
 const Expr *memory_with_hint(Emit *e, const Op *op, const Expr *last);
+/* A comment that says where each thread's elements lie in the tensor (simt_purpose.c). */
+void purpose_box(Emit *e, const Box *b);
 /* Another condition that must hold; NULL: none. */
 void box_also(Emit *e, const Expr **condition, const Expr *also);
 #endif

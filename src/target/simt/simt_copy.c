@@ -63,6 +63,8 @@ static void find_rows(Emit *e, const Op *load) {
     const Expr *number = ex(e->arena, "r / %d", b.vector);
     cs_line(&e->p, "const %s *%s[%d];", cs_memory_type(type->elem), rows->name, b.layout->registers / b.vector);
     cs_line(&e->p, "u32 %s_on = 0;", rows->name);
+    cs_note(&e->p, "addresses of the rows of %s in %s that this thread copies, which the loop does not change%s",
+            purpose_tile(e, load->results[0]), purpose_array(e, load->operands[0]), "; _on: which of them are there");
     open_copies(e, &b);
     box_part(e, &b, BOX_ROW);
     rows->some = b.condition != NULL;

@@ -11,6 +11,7 @@
  *         for (int r = 0; r < 16; r++) acc[r] = tw_fma(left[r & 3], right[r >> 2], acc[r]);
  *     } */
 #include "target/simt/simt_dot.h"
+#include "target/simt/simt_ring.h"
 
 Dot dot_of(Emit *e, const Op *op) {
     Dot d = {.e = e, .op = op, .row = matrix_of(e->k, op)};
@@ -187,6 +188,7 @@ void dot_emit(Emit *e, const Op *op) {
     Dot d = dot_of(e, op);
     bool runs_on = op_flag(op, AT_FLIGHT);
     sync_before_access(e, op); /* what `settles` waits for, behind the left operand: the target's affair */
+    if (op_flag(op, AT_COVERS) && !d.row->is_async) skew_cover(e);
     dot_open(&d);
     if (!runs_on) emit_block(e);
     if (d.row->warps)

@@ -209,6 +209,7 @@ void elementwise_scalar(Emit *e, const Op *op) {
     }
     const char *name = cs_name(&e->p, result);
     const char *type = elementwise_type(e, ir_type(e->k, result));
+    purpose_say(e, result);
     cs_line(&e->p, "%s %s = %p;", type, name, text);
     emit_set_name(e, result, HOLD_SCALAR, name);
 }
@@ -216,7 +217,7 @@ void elementwise_scalar(Emit *e, const Op *op) {
 /* Does the op join a loop over the registers of `layout`? */
 static bool joins(Emit *e, const Op *op, const Layout *layout) {
     if (!elementwise_is(op) || op->code == OP_SPLAT || !emit_is_tile(e, op->results[0]) || op_flag(op, AT_PACKED) ||
-        pairs_are(op))
+        pairs_are(op) || bytes_are(e, op))
         return false;
     const Layout *own = emit_layout(e, op->results[0]);
     return own && own->home == HOME_REGISTERS && own->registers == layout->registers &&
@@ -252,6 +253,7 @@ static bool is_read(Emit *e, const Op *of, const Op *last, const Layout *layout)
 
 static void write_loop(Emit *e, const Op *first, const Op *last, const Layout *layout) {
     cs_place(&e->p, first->range);
+    purpose_say(e, first->results[0]);
     count_inside(e, first, last, 1);
     for (const Op *op = first; op; op = op->next) {
         if (joins(e, op, layout) && emit_hold(e, op->results[0])->kind == HOLD_NONE) {
@@ -280,6 +282,7 @@ static void write_loop(Emit *e, const Op *first, const Op *last, const Layout *l
                 emit_set(e, result, HOLD_LOCAL, hold.by);
                 if (here) read = false;
             }
+            if (read && op != first) purpose_say(e, result);
             if (read && hold.kind == HOLD_LOCAL)
                 cs_line(&e->p, "%s %p = %p;", elementwise_type(e, type), hold.by, text);
             else if (read && hold.kind == HOLD_WIDE)
@@ -304,9 +307,9 @@ const Op *elementwise_run(Emit *e, const Op *first) {
         elementwise_scalar(e, first);
         return first;
     }
-    if (pairs_are(first)) {
+    if (pairs_are(first) || bytes_are(e, first)) {
         cs_place(&e->p, first->range);
-        pairs_emit(e, first);
+        pairs_are(first) ? pairs_emit(e, first) : bytes_emit(e, first);
         return first;
     }
     const Layout *layout = emit_layout(e, first->results[0]);
@@ -327,6 +330,7 @@ const Op *elementwise_run(Emit *e, const Op *first) {
                                           : NULL;
             const Expr *text = is_spread(op) ? args[0] : cs_elementwise(&e->p, op, args);
             const char *name = cs_name(&e->p, op->results[0]);
+            purpose_say(e, op->results[0]);
             cs_line(&e->p, "%s %s = %p;", elementwise_type(e, ir_type(e->k, op->results[0])), name, text);
             emit_set_name(e, op->results[0], HOLD_SCALAR, name);
         } else {

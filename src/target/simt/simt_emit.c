@@ -14,6 +14,7 @@ void emit_begin(Emit *e, const SimtTarget *target, PassContext *cx, Kernel *k) {
     e->lean = kernel_int(k, AT_LEAN, 0);
     cs_init(&e->p, arena, k, target->dialect);
     e->p.directives = cx->options.lines;
+    purpose_begin(e);
     cs_reserve(&e->p, entry_words);
     if (target->words) cs_reserve(&e->p, target->words);
 }

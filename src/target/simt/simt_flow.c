@@ -122,9 +122,11 @@ void emit_for(Emit *e, const Op *op) {
         cs_line(&e->p, "const %s %s = (%s)%s;", type, k, type, n);
     }
     emit_set_name(e, body->args[0], HOLD_SCALAR, k);
+    CLines before = place_trip_begin(e, op);
     if (own) target->trip_begin(e, op, state, k);
     emit_region(e, body);
     if (own) target->trip_end(e, op, state);
+    place_trip_end(e, op, before);
     emit_copies(e, body->args + 1, body->last->operands, count);
     cs_close(&e->p);
     if (own) target->loop_end(e, op, state);
@@ -142,7 +144,9 @@ void emit_while(Emit *e, const Op *op) {
     emit_region(e, test);
     emit_copies(e, test->args, test->last->operands + 1, count);
     cs_line(&e->p, "if (!%p) break;", emit_scalar(e, test->last->operands[0]));
+    CLines before = place_trip_begin(e, op);
     emit_region(e, body);
+    place_trip_end(e, op, before);
     emit_copies(e, test->args, body->last->operands, count);
     cs_close(&e->p);
     for (int i = 0; i < count; i++) emit_same(e, op->results[i], test->args[i]);

@@ -18,8 +18,10 @@
  *
  * Elements that several threads hold are stored by one of them. */
 #include "base/numeric.h"
+#include "ir/element.h"
 #include "target/simt/simt_box.h"
 
+#include <math.h>
 #include <string.h>
 
 /* Bounds are compared unsigned; an extent may be below 0, unless its tensor says that it is not (`natural`). */
@@ -69,6 +71,7 @@ Box box_of(Emit *e, const Op *op, const Type *tile, const Layout *layout) {
     b.whole = a.whole;
     b.near = op_flag(op, AT_BOUNDED);
     b.tensor = memory_tensor(e, op->operands[0]);
+    purpose_box(e, &b);
     return b;
 }
 
@@ -151,6 +154,38 @@ static IndexForm index_form(Emit *e, const Box *b, int d, int t) {
     return alone ? INDEX_64 : INDEX_32;
 }
 
+/* Do the vectors of a thread step along the dimension, by a stride? Their rows are then a first one, found once, and
+ * numbers of strides behind it: a product of 64 bits and a sum for each are most of what a kernel of many rows does
+ * before it has asked for all of them. */
+static bool steps_along(Emit *e, const Box *b, int d, int t) {
+    return t >= 0 && d != b->inner_dim && b->tensor.stride[d] && b->layout && !b->places && is_straight(b->op) &&
+           !box_wraps(b->op, d) && !emit_is_tile(e, op_list(b->op, 0).at[d]) &&
+           !ex_is_int(place_register(e, &b->layout->map, t, &place_r), 0);
+}
+
+/* .. the row of register r, and the condition that it is inside: compared in 32 bits where index_form could. */
+static void step_along(Emit *e, Box *b, int d, int t) {
+    const Op *tensor = ir_value(e->k, b->op->operands[0])->op;
+    Ref at = op_list(b->op, 0).at[d];
+    const Expr *by = b->tensor.stride[d], *offset = emit_scalar(e, at), *extent = b->tensor.extent[d];
+    const Expr *first = place_thread(e, &b->layout->map, t), *step = place_register(e, &b->layout->map, t, &place_r);
+    int64_t number;
+    bool known = ir_const_int(e->k, at, &number) && number == 0;
+    bool small = tensor && tensor->code == OP_TENSOR && (known || is_i32(e, at)) && bounds_32(e, tensor, d);
+    b->index[d] = ex(e->arena, "i%d", d);
+    if (extent && !op_flag(b->op, AT_NOCHECK)) {
+        const Expr *sum = small ? place_in_32_bits(e, b, d, t) : place_in_tensor(e, b, d, t);
+        cs_line(&e->p, "const %s %p = %p;", small ? "i32" : "i64", b->index[d], sum);
+        box_also(e, &b->condition,
+                 ex(e->arena, small ? "(u32)%p < (u32)%p" : "(u64)%p < (u64)%p", b->index[d], extent));
+    }
+    box_also(e, &b->condition, place_inside(e, b->layout, b->tile, t, &place_r));
+    const Expr *whole = known                 ? ex(e->arena, "(i64)%p", first)
+                        : ex_is_int(first, 0) ? ex(e->arena, "(i64)%p", offset)
+                                              : ex(e->arena, "((i64)%p + %p)", offset, first);
+    b->row = ex(e->arena, "%p + %p * %p + (i64)(%p) * %p", b->row, whole, by, step, by);
+}
+
 /* Of an access that is `bounded`: is register r inside along dimension d? What all threads have in common is compared
  * once, in 64 bits; what is left is the place in the box. */
 static void inside_near(Emit *e, Box *b, int d, int t) {
@@ -171,6 +206,10 @@ void box_part(Emit *e, Box *b, BoxPart part) {
         IndexForm form = index_form(e, b, d, t);
         if (b->near && form == INDEX_64) {
             inside_near(e, b, d, t);
+            continue;
+        }
+        if (form == INDEX_64 && steps_along(e, b, d, t)) {
+            step_along(e, b, d, t);
             continue;
         }
         const Expr *sum = form == INDEX_64 ? place_in_tensor(e, b, d, t) : place_in_32_bits(e, b, d, t);
@@ -209,18 +248,20 @@ void box_indices(Emit *e, Box *b, Ref mask) {
     box_mask(e, b, mask);
 }
 
-int box_fill_half(Emit *e, const Op *op, Elem elem) {
+int box_fill_bits(Emit *e, const Op *op, Elem elem) {
     const Attr *fill = op_attr(op, AT_FILL);
-    if ((fill && !ref_is_literal(fill->ref)) || (elem != EL_BF16 && elem != EL_F16)) return -1;
+    if ((fill && !ref_is_literal(fill->ref)) || !elem_is_float(elem) || elem_info[elem].bits >= 32) return -1;
     double number = fill ? ir_literal(e->k, fill->ref)->f : 0.0;
-    return elem == EL_BF16 ? bf16_from_f64(number) : f16_from_f64(number);
+    if (elem_info[elem].bits == 8 && !isfinite(number)) return -1; /* some of these types have no such number */
+    return (int)float_narrow(elem_format(elem), number, false);
 }
 
 const Expr *box_fill(Emit *e, const Op *op, Elem elem) {
     const Attr *fill = op_attr(op, AT_FILL);
-    int half = box_fill_half(e, op, elem);
-    if (half >= 0) /* bits that the compiler sees through, unlike a conversion */
-        return ex(e->arena, "tw_as_%s(0x%04x)", cs_memory_type(elem), half);
+    int bits = box_fill_bits(e, op, elem);
+    if (bits >= 0) /* that the compiler sees through, unlike a conversion */
+        return ex(e->arena, elem_info[elem].bits == 8 ? "tw_as_%s(0x%02x)" : "tw_as_%s(0x%04x)", cs_memory_type(elem),
+                  bits);
     const Expr *text = fill ? emit_scalar(e, fill->ref) : cs_zero(e->arena, &(Type){.elem = elem});
     if (elem == EL_I1) return ex(e->arena, "(u8)%p", text);
     return elem_is_float(elem) && elem_info[elem].bits < 32 ? cs_pack(&e->p, elem, text)

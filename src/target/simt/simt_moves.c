@@ -91,6 +91,7 @@ void moves_offsets(Emit *e, RefList offsets, const Type *whole, const Type *box,
             continue;
         }
         at[d] = ex_name(e->arena, cs_fresh(&e->p, "begin"));
+        cs_note(&e->p, "where it begins, kept inside");
         cs_line(&e->p, "const i32 %p = %p;", at[d], kept_inside(e, emit_scalar(e, offsets.at[d]), room));
     }
 }
@@ -104,6 +105,7 @@ static const Expr *sum(Emit *e, const Expr *x, const Expr *y) {
 static void open_result(Emit *e, Ref result, const Expr **at) {
     const Layout *layout = emit_layout(e, result);
     emit_declare(e, result);
+    cs_note(&e->p, "elements of %s that this thread holds: where they lie in shared memory", purpose_tile(e, result));
     emit_unroll(e, "r", layout->registers, 1);
     stage_coords(e, layout, type_of(e, result)->rank, at);
 }

@@ -44,7 +44,7 @@ const Expr *pairs_element(Emit *e, Ref value, const Expr *at) {
 
 const Expr *pairs_fill(Emit *e, const Op *load) {
     Elem elem = ir_type(e->k, load->results[0])->elem;
-    int half = box_fill_half(e, load, elem);
+    int half = box_fill_bits(e, load, elem);
     if (half >= 0) return ex(e->arena, "0x%04x%04xu", half, half);
     const Expr *fill = box_fill(e, load, elem);
     return ex(e->arena, "tw_pack(%p, %p)", fill, fill);

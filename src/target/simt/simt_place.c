@@ -77,6 +77,26 @@ const Expr *place_thread(Emit *e, const LinearLayout *map, int dim) {
     return ex_name(e->arena, name);
 }
 
+void place_anew(Emit *e) {
+    cs_line(&e->p, "tw_anew(lane);");
+    for (size_t i = 0; i < e->places.count; i++)
+        cs_line(&e->p, "%s = %p;", e->places.at[i].name, e->places.at[i].place);
+}
+
+CLines place_trip_begin(Emit *e, const Op *loop) {
+    CLines before = e->p.lines;
+    if (op_flag(loop, AT_TRIPS_ANEW)) e->p.lines = (CLines){0};
+    return before;
+}
+
+void place_trip_end(Emit *e, const Op *loop, CLines before) {
+    if (!op_flag(loop, AT_TRIPS_ANEW)) return;
+    CLines trip = e->p.lines;
+    e->p.lines = before;
+    place_anew(e);
+    cs_append(&e->p, &trip);
+}
+
 const Expr *place_register(Emit *e, const LinearLayout *map, int dim, const Expr *r) {
     uint32_t masks[LL_MAX_BITS];
     dim_masks(map, dim, LL_REGISTER, masks);
@@ -133,6 +153,12 @@ const Expr *place_inside(Emit *e, const Layout *layout, const Type *type, int di
 
 void place_axis_bit(Emit *e, const Layout *layout, int axis, int bit, LayoutInput *input, int *at) {
     if (!ll_find_bit(&layout->map, axis, bit, input, at)) ice(e->k->module->trap, "simt: a bit of the axis is nowhere");
+}
+
+const char *place_between(LayoutInput input) {
+    return input == LL_REGISTER ? "both of this thread"
+           : input == LL_LANE   ? "of two lanes"
+                                : "of two warps, through shared memory";
 }
 
 void place_say_axis(Emit *e, const Op *op, const Layout *layout, int axis) {

@@ -337,6 +337,7 @@ static void step_warps(Reduce *r, int from, int to) {
     bool flags = r->type->elem == EL_I1 && !r->keyed;
     const char *memory = flags ? "u8" : element_type(r);
     Word across = op_word(r->op, AT_ACROSS, ACROSS_EACH);
+    cs_note(&e->p, "those of warps, through shared memory: each leaves its own, and reads those that it combines");
     sync_round(e, r->op, &r->begun);
     if (across == ACROSS_TREE) {
         plain_warps(r, kind_name(r), base, mine, warp_bit, bits);

@@ -106,8 +106,9 @@ const Op *ring_op_of(Emit *e, const RingPlan *r) { return ir_value(e->k, r->ring
 void ring_slots_begin(Emit *e, const Op *role) {
     for (size_t i = 0; i < e->rings.count; i++) {
         const RingPlan *r = &e->rings.at[i];
-        if (r->skewed && r->slots > 1 && ring_consumer(ring_op_of(e, r)) == role_name(role))
-            cs_line(&e->p, "u32 %s = 0, %s = 0;", ring_counter(e, r, "put"), ring_counter(e, r, "get"));
+        if (!r->skewed || r->slots == 1 || ring_consumer(ring_op_of(e, r)) != role_name(role)) continue;
+        cs_note(&e->p, "of each ring: the slot that is filled next, and the one that is read next");
+        cs_line(&e->p, "u32 %s = 0, %s = 0;", ring_counter(e, r, "put"), ring_counter(e, r, "get"));
     }
 }
 
@@ -151,6 +152,7 @@ static void take_skewed(Emit *e, const RingPlan *r, Ref slot, const char *side) 
     const char *next = ring_counter(e, r, side);
     if (r->slots > 1) {
         number = ex_name(e->arena, cs_fresh(&e->p, arena_printf(e->arena, "%s_slot", r->name)));
+        cs_note(&e->p, "the next slot of %s to be %s", r->name, *side == 'p' ? "filled" : "read");
         cs_line(&e->p, "const u32 %p = %s;", number, next);
         cs_line(&e->p, "%s = %s == %d ? 0 : %s + 1;", next, next, r->slots - 1, next);
     }
@@ -168,6 +170,7 @@ void ring_put(Emit *e, const Op *put) {
         copy_emit(e, put, tile, at);
         return;
     }
+    if (op_flag(put, AT_LATE) && skew_keep(e, put, at)) return;
     sync_before(e, put);
     if (layout) {
         shared_store_tile(e, put, value, tile, at);

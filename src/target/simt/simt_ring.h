@@ -70,6 +70,7 @@ void skew_side_end(Emit *e, const Op *other, int side);
 void skew_begin(Emit *e, const Op *loop, const Op *other);
 void skew_step(Emit *e, const Op *loop, const Op *other, const char *at);
 void skew_cover(Emit *e); /* the product is issued: the loads that it covers */
+bool skew_keep(Emit *e, const Op *put, const Expr *at); /* a put whose tile waits for the end of the trip; false: now */
 void skew_turn_end(Emit *e, const Op *loop, const Op *other);
 void skew_end(Emit *e, const Op *other);
 void skew_catch_up(Emit *e, const Op *wait); /* outside such a loop: the item is loaded now */

@@ -186,6 +186,8 @@ static void scan_bit(Fold *f, int bit) {
     uint32_t own = 1u << where, low = f->low.at[LL_REGISTER], in_register = input == LL_REGISTER ? own : 0;
     const Expr *lane = source(f, LL_LANE, input == LL_LANE ? own : 0);
     const Expr *warp = source(f, LL_WARP, input == LL_WARP ? own : 0);
+    cs_note(&e->p, "blocks of %lld elements: the %s halves take in the last of the others", 2ll << bit,
+            f->reverse ? "lower" : "upper");
     emit_block(e);
     fetch(f, low | in_register, f->reverse ? in_register : low, lane, warp);
     emit_unroll(e, "r", register_count(f), 1);
@@ -239,6 +241,8 @@ static void reduce_bit(Fold *f, int bit) {
     uint32_t own = 1u << where, gone = f->low.at[LL_REGISTER];
     const Expr *mine[TUPLE], *other[TUPLE], *low[TUPLE], *high[TUPLE];
     for (int i = 0; i < f->count; i++) mine[i] = at(f, f->part[i], &place_r);
+    cs_note(&e->p, "elements %lld apart, %s", 1ll << bit,
+            place_between(input));
     emit_block(e);
     if (input == LL_REGISTER) {
         open_loop(f, gone | own);

@@ -85,6 +85,8 @@ void shared_store_part(Emit *e, const Op *put, Ref value, const SharedTile *tile
     bool words = hold->kind == HOLD_WORDS;
     bool straight = (hold->kind == HOLD_ARRAY && type->elem != EL_I1) || words;
     int each = words ? 4 / ty_elem_bytes(type) : 1; /* elements of the array's elements */
+    cs_note(&e->p, "%s to shared memory, rows of %d bytes: each thread's elements to their rows and columns",
+            purpose_tile(e, value), tile->width);
     if (words && w.vector % each) ice(e->k->module->trap, "simt: words are put in parts");
     if (parts > 1) {
         int count = layout->registers / parts;
@@ -142,6 +144,8 @@ void shared_load_tile(Emit *e, const Op *get, const SharedTile *tile, const Expr
     find_conflicts(e, value, tile, w.vector, false);
     const char *array = emit_declare(e, value);
     bool flags = type->elem == EL_I1;
+    cs_note(&e->p, "%s from shared memory, rows of %d bytes: each thread's elements by row and column",
+            purpose_tile(e, value), tile->width);
     emit_unroll(e, "r", layout->registers, w.vector);
     const Expr *at =
         op_flag(get, AT_APART) ? slot_at(e, tile, layout, offset) : shared_at(e, tile, offset, w.row, w.column);
@@ -166,6 +170,7 @@ static void convert_registers(Emit *e, const Op *op, const PlaceMap *map) {
     register_masks(map, LL_REGISTER, LL_REGISTER, masks);
     const Expr *source = from->by;
     const char *array = emit_declare(e, op->results[0]);
+    cs_note(&e->p, "%s as its user holds it: the same elements in other registers", purpose_tile(e, op->operands[0]));
     emit_unroll(e, "r", emit_layout(e, op->results[0])->registers, 1);
     cs_line(&e->p, "%s[r] = %p[%p];", array, source, place_bits(e->arena, &place_r, map->count[LL_REGISTER], masks));
     cs_close(&e->p);
@@ -195,6 +200,8 @@ static void convert_shuffle(Emit *e, const Op *op, const PlaceMap *map) {
         for (int j = 0; j < candidates; j++) span[candidates + j] = span[j] ^ masks[i];
         candidates *= 2;
     }
+    cs_note(&e->p, "%s as its user holds it: from which lane, and which of its registers, each element comes",
+            purpose_tile(e, op->operands[0]));
     emit_unroll(e, "r", emit_layout(e, op->results[0])->registers, 1);
     cs_line(&e->p, "const i32 from = %p ^ %p;", by_lane, by_register);
     bool wide = ir_type(e->k, op->results[0])->pointer;
@@ -257,6 +264,8 @@ static void convert_trade(Emit *e, const Op *op, const PlaceMap *map) {
     const Expr *first = trade_word(e, op, &t, at);
     const Expr *second = trade_word(e, op, &t, ex(e->arena, "(%p ^ %u)", at, t.choice));
     const char *array = cs_fresh(&e->p, "traded");
+    cs_note(&e->p, "%s as its user holds it: lanes trade words of four bytes, two at a time",
+            purpose_tile(e, op->operands[0]));
     cs_line(&e->p, "u32 %s[%d];", array, registers / 4);
     open_trades(e, &t, registers);
     cs_line(&e->p, "const u32 first = %p, second = %p;", first, second);
@@ -316,6 +325,9 @@ static const char *move_side(Emit *e, const Op *op, Ref value, const LinearLayou
     offset_bits(e, &map, within, pieces, &own_piece, &piece_of);
     const Expr *array = emit_hold(e, value)->by;
     const char *name = cs_fresh(&e->p, store ? "to" : "from");
+    cs_note(&e->p, store ? "%s to another layout through shared memory: where this thread's elements go"
+                         : "%s in its other layout: where this thread's elements lie",
+            purpose_tile(e, op->operands[0]));
     cs_line(&e->p, "const i32 %s = %p;", name, thread);
     bool by_thread = pieces && ex_is_int(piece_of, 0); /* all of a thread's registers are in one piece */
     if (by_thread) cs_open(&e->p, "if (%p == turn)", own_piece);

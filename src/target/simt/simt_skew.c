@@ -8,12 +8,15 @@
  *     for (d items) load(item)
  *     for (..) { wait for the item; barrier; load(item + d); compute(item) }
  *
- * or, where compute begins with a product (`covers`), the load while that runs.
+ * or, where compute begins with a product (`covers`), the load while that runs. A load that comes through registers
+ * waits there until the trip ends (`late`):
+ *
+ *     for (..) { wait for the item; barrier; x = load(item + d); compute(item); store x into the slot }
  *
  * Loops and branches around them run in step; a branch inside of them is one of each turn, that of the loads d turns
  * ahead: which items there are is known from the trip alone, and puts and gets count for themselves. The copies of one
- * turn are waited for together, in the target's way (cp.async groups; a count of loads); what cannot be copied (a fill
- * other than 0, elements that are not aligned) is loaded and stored at once, which is right, if not ahead. */
+ * turn are waited for together, in the target's way (cp.async groups; a count of loads); what is neither copied nor waits in registers is
+ * loaded and stored at once, which is right, if not ahead. */
 #include "target/simt/simt_ring.h"
 
 #include <string.h>
@@ -80,6 +83,7 @@ static void load_turn(Emit *e, const Op *loop, const char *at) {
 static void load_if_there(Emit *e, const Op *loop, const char *at) {
     const char *type = cs_value_type(&e->p, ir_type(e->k, loop->regions[0]->args[0]));
     cs_open(&e->p, "if (%p)", emit_goes_on(e, loop, ex(e->arena, "%s_wide", at)));
+    cs_note(&e->p, "the trip whose tiles are loaded now");
     cs_line(&e->p, "const %s %s = (%s)%s_wide;", type, at, type, at);
     load_turn(e, loop, at);
     cs_close(&e->p);
@@ -115,6 +119,51 @@ void skew_side_end(Emit *e, const Op *other, int side) {
     e->ahead = other->next;
 }
 
+/* --- tiles that wait in registers (put<late>) --- */
+/* Where they wait: around the branch that loads them. */
+static void declare_late(Emit *e, const Op *other) {
+    e->late.count = 0;
+    for (const Op *op = other->regions[0]->first; op; op = op->next) {
+        if (!op_flag(op, AT_LATE)) continue;
+        Ref value = op_operand(op, 1);
+        LatePut late = {op, cs_fresh(&e->p, arena_printf(e->arena, "%s_kept", cs_name(&e->p, value))),
+                        cs_fresh(&e->p, "place")};
+        cs_line(&e->p, "%s %s[%d];", emit_array_type(e, ir_type(e->k, value)), late.tile,
+                emit_layout(e, value)->registers);
+        cs_line(&e->p, "u32 %s;", late.place);
+        *VEC_PUSH(&e->late, e->arena) = late;
+    }
+}
+
+bool skew_keep(Emit *e, const Op *put, const Expr *at) {
+    for (size_t i = 0; e->keeps && i < e->late.count; i++) {
+        const LatePut *late = &e->late.at[i];
+        if (late->put != put) continue;
+        cs_line(&e->p, "%s = %p;", late->place, at);
+        emit_unroll(e, "r", emit_layout(e, op_operand(put, 1))->registers, 1);
+        cs_line(&e->p, "%s[r] = %p[r];", late->tile, emit_hold(e, op_operand(put, 1))->by);
+        cs_close(&e->p);
+        return true;
+    }
+    return false;
+}
+
+/* Into their slots, should the turn that loads them be there. */
+static void store_late(Emit *e, const Op *other) {
+    if (!e->late.count) return;
+    cs_open(&e->p, "if (%p)", emit_goes_on(e, other, ex(e->arena, "%s_wide", e->late_turn)));
+    for (size_t i = 0; i < e->late.count; i++) {
+        const LatePut *late = &e->late.at[i];
+        Ref value = op_operand(late->put, 1);
+        const RingPlan *r = ring_of_slot(e, late->put->operands[0]);
+        emit_set_name(e, value, HOLD_ARRAY, late->tile);
+        sync_before(e, late->put);
+        shared_store_tile(e, late->put, value, &r->field[hand_field(late->put)], ex_name(e->arena, late->place));
+    }
+    cs_close(&e->p);
+    e->late.count = 0;
+}
+
 /* --- loops --- */
 void skew_begin(Emit *e, const Op *loop, const Op *other) {
     for (int i = 3; i < other->operand_count; i++) emit_carried(e, other->regions[0]->args[i - 2], other->operands[i]);
@@ -124,6 +173,7 @@ void skew_begin(Emit *e, const Op *loop, const Op *other) {
     sync_within(e, loop);
     const Expr *lo = emit_scalar(e, other->operands[0]);
     const char *turn = cs_fresh(&e->p, "turn");
+    cs_note(&e->p, "tiles of the first %d trip%s, before the loop", d, d == 1 ? "" : "s");
     cs_loop(&e->p, NULL, turn, 0, d, 1);
     const char *at = cs_fresh(&e->p, "first");
     cs_line(&e->p, "const i64 %s_wide = %p;", at, emit_trips_on(e, other, lo, ex_name(e->arena, turn)));
@@ -160,12 +210,20 @@ void skew_cover(Emit *e) {
     int d = (int)op_int(e->skew_loop, AT_AHEAD, 0);
     const char *next = cs_fresh(&e->p, "next");
     const Expr *later = emit_trips_on(e, other, ex_name(e->arena, at), ex_int(e->arena, d));
+    cs_note(&e->p, "tiles of the trip %d later, if there is one", d);
     cs_line(&e->p, "const i64 %s_wide = %p;", next, later);
+    declare_late(e, other);
+    e->late_turn = next;
+    e->keeps = true;
     load_if_there(e, other, next);
+    e->keeps = false;
 }
 
 void skew_turn_end(Emit *e, const Op *loop, const Op *other) {
-    if (!twin_is_outer(loop)) return;
+    if (!twin_is_outer(loop)) {
+        store_late(e, other);
+        return;
+    }
     run_to(e, NULL);
     carry(e, other);
 }

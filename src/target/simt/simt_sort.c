@@ -50,6 +50,8 @@ static void compare(Sort *s, int k, int j) {
     place_axis_bit(e, s->layout, s->axis, j, &input, &at);
     unsigned own = 1u << at;
     const Expr *up = upwards(s, k);
+    cs_note(&e->p, "runs of %lld: elements %lld apart in order, %s", 1ll << k, 1ll << j,
+            place_between(input));
     if (input == LL_REGISTER) {
         emit_unroll(e, "r", register_count(s), 1);
         cs_line(&e->p, "if (r & %u) continue;", own);
@@ -127,12 +129,14 @@ void histogram_emit(Emit *e, const Op *op) {
     const Type *type = ir_type(e->k, x), *bins = ir_type(e->k, result);
     long long base = shared_offset(e, op), count = bins->extent[0];
     sync_before(e, op);
+    cs_note(&e->p, "counts in shared memory, from 0 on");
     cs_open(&e->p, "for (int j = %p; j < %lld; j += %d)", e->thread, count, e->lanes * e->group.warps);
     cs_line(&e->p, "const i32 zero = 0;");
     cs_line(&e->p, "tw_sts(1, %lld + j * 4, &zero);", base);
     cs_close(&e->p);
     sync_step(e);
     const Expr *condition = place_owner(e, &from->map);
+    cs_note(&e->p, "each element of %s adds one to its bin", purpose_tile(e, x));
     emit_unroll(e, "r", from->registers, 1);
     condition = stage_inside(e, from, type, condition);
     const Expr *text = elementwise_operand(e, x, from, &place_r);
@@ -142,6 +146,7 @@ void histogram_emit(Emit *e, const Op *op) {
     cs_close(&e->p);
     sync_step(e);
     const char *array = emit_declare(e, result);
+    cs_note(&e->p, "bins that this thread holds");
     emit_unroll(e, "r", to->registers, 1);
     const Expr *inside = stage_inside(e, to, bins, NULL);
     cs_line(&e->p, "tw_lds_if(1, %p, %s + r, %lld + %p * 4);", inside ? inside : &expr_true, array, base,

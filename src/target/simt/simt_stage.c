@@ -47,6 +47,7 @@ void stage_store(Emit *e, Ref value, const Type *whole, int64_t offset, const Ex
     const Type *type = ir_type(e->k, value);
     const Layout *layout = emit_layout(e, value);
     const Expr *at[MAX_RANK];
+    cs_note(&e->p, "%s to shared memory, where any thread finds any element of it", purpose_tile(e, value));
     if (!layout) { /* one element, written by one thread */
         for (int d = 0; d < whole->rank; d++) at[d] = shift ? shift[d] : &expr_zero;
         cs_open(&e->p, "if (lane == 0 && warp == 0)");

@@ -97,6 +97,7 @@ void tasks_decode(Emit *e, const Op *tasks, const TaskText *text) {
     Region *body = tasks_body(tasks);
     int count = body->arg_count;
     const Attr *grid = op_attr(tasks, AT_GRID);
+    if (grid) cs_note(&e->p, "which program of the grid this is");
     for (int i = 0; grid && i < count; i++) {
         const char *name = cs_name(&e->p, body->args[i]);
         cs_line(&e->p, "const i32 %s = %p;", name, block_along(e, grid->list.at[i]));
@@ -131,6 +132,7 @@ void tasks_decode(Emit *e, const Op *tasks, const TaskText *text) {
         return;
     }
     const Expr *rest = ex_name(e->arena, number);
+    cs_note(&e->p, "which program of the grid this is");
     for (int i = 0; i < count; i++) {
         int d = order == ORDER_COLUMN ? i : count - 1 - i;
         const char *name = text->name(e, tasks, d);

@@ -171,6 +171,7 @@ void threads_region(Emit *e, const Op *spmd) {
     else
         emit_block(e);
     const Expr *rest = e->thread;
+    cs_note(&e->p, "which thread this is");
     for (int d = region->arg_count - 1; d >= 0; d--) {
         const char *name = cs_name(&e->p, region->args[d]);
         ir_const_int(e->k, spmd->operands[d], &extent);

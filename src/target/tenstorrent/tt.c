@@ -2,6 +2,8 @@
 /* tt.c: the target's front: plan, kernels as typed calls, checks, texts. See tt.h. */
 #include "target/tenstorrent/tt_emit.h"
 
+#include <string.h>
+
 const TtOptions tt_options_default = {.arch = TENSIX_WORMHOLE, .fidelity = 4};
 
 const char *tt_file_name(int kernel) {
@@ -24,7 +26,7 @@ char *tt_wrapper(const TtPlan *plan, int kernel, Arena *arena) {
     return arena_printf(arena,
                         "#define KERNEL_COMPILE_TIME_ARGS %s\n#include \"tt_kernel.h\"\n#include \"%s\"\n"
                         "#include \"tt_lines.h\"\n#include \"%s\"\nTT_KERNEL_ENTRY(%s)\n",
-                        plan->compile_args[kernel], tt_prelude_name(kernel), tt_file_name(kernel),
+                        plan->compile_args[kernel], tt_prelude_name(kernel), plan->file[kernel],
                         tt_entry_name(kernel));
 }
 
@@ -36,6 +38,11 @@ TtPlan *tt_emit(PassContext *cx, Kernel *k, const TtOptions *options) {
     TtPlan *plan = ARENA_NEW(arena, TtPlan);
     plan->options = *options;
     plan->name = k->name;
+    for (int i = 0; i < TT_KERNELS; i++) {
+        const char *name = tt_file_name(i), *dot = strchr(name, '.');
+        plan->file[i] = !options->launch ? name : arena_printf(arena, "%.*s_%d%s", (int)(dot - name), name,
+                                                               options->launch + 1, dot);
+    }
     plan->param_count = k->body->arg_count;
     plan->in_l1 = ARENA_ARRAY(arena, bool, k->body->arg_count);
     Tt tt = {.cx = cx, .k = k, .arena = arena, .plan = plan, .scaler_cb = -1};
@@ -43,6 +50,9 @@ TtPlan *tt_emit(PassContext *cx, Kernel *k, const TtOptions *options) {
     tt_plan_roles(&tt);
     if (diag->errors > errors) return NULL;
     tt_lift_numbers(&tt);
+    tt_simplify_parts(&tt);
+    tt_change_integers(&tt);
+    tt_round_casts(&tt);
     tt_make_moves(&tt);
     tt_refine_reductions(&tt);
     tt_plan_fields(&tt);
@@ -61,7 +71,7 @@ TtPlan *tt_emit(PassContext *cx, Kernel *k, const TtOptions *options) {
     if (diag->errors > errors) return NULL;
     for (int i = 0; i < TT_KERNELS; i++) plan->source[i] = tt_kernel_text(roles[i]);
     plan->json = tt_json(&tt);
-    plan->host = tt_host_text(&tt);
+    tt_host_text(&tt);
     plan->cmake = tt_cmake_text(&tt);
     return plan;
 }

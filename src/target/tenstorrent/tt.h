@@ -20,6 +20,14 @@
 
 struct TtCode;
 typedef enum TtWish { WISH_AUTO, WISH_ON, WISH_OFF } TtWish;
+/* Memory of the kernel's own, under a parameter that no argument gives. */
+typedef struct TtSpace {
+    const char *name;
+    Elem elem;
+    int rank;
+    const int64_t *extent;
+} TtSpace;
+
 typedef struct TtOptions {
     TensixArch arch;
     uint32_t fidelity; /* 1 to 4 */
@@ -33,6 +41,9 @@ typedef struct TtOptions {
     TtWish multicast;       /* cores share loads */
     const char *depths;     /* "in:3,out:2": slots of the CBs of a ring */
     const char *sharding;   /* "A=height,B=interleaved" */
+    int launch, launches; /* of a kernel that is several, one after the other: which one this is */
+    const TtSpace *spaces;
+    int space_count;
     /* Tests: changes the kernels (TtCode, tt_program.h) before they are looked at. */
     void (*change)(struct TtCode *code, void *user);
     void *change_user;
@@ -100,12 +111,15 @@ enum { TT_KERNELS = 3 }; /* indexed by TensixProcessor */
 
 typedef struct TtPlan {
     const char *name;
+    const char *file[TT_KERNELS]; /* "reader.cpp"; of a second launch "reader_2.cpp" */
     const char *source[TT_KERNELS];
     const char *compile_args[TT_KERNELS]; /* "2, 2048, 2, 4096" */
-    const char *json, *host, *cmake; /* plan.json, host.cpp, CMakeLists.txt */
+    const char *json, *cmake; /* plan.json, CMakeLists.txt */
+    const char *host[3];      /* host.cpp: what stands in front, this launch (of each plan), and main */
     TtOptions options;
     bool full_sync; /* DST in one section of 8 tiles instead of two of 4 */
     bool ordered;   /* kernels ask which task a turn is (tw_task) */
+    bool turns;     /* cores take turns at atomic updates */
     bool shares;    /* some CB is shared: tasks lie on a rectangle (tilewright_launch.h) */
     VEC(TtCb) cbs;
     VEC(TtBuffer) buffers;

@@ -215,7 +215,8 @@ void tt_settle_schedule(Tt *tt) {
         tt_refuse(tt, NULL, "policy rect of tasks that have one index" FIX "write contiguous, strided or block_linear");
     if (o->multicast == WISH_ON && !plan->shares)
         tt_refuse(tt, NULL, "multicast=on: %s",
-                  o->policy != TW_AUTO && o->policy != TW_RECT
+                  tt->updates ? "cores that take turns at atomic updates load for themselves" FIX "leave it out"
+                  : o->policy != TW_AUTO && o->policy != TW_RECT
                       ? "cores share loads on a rectangle only" FIX "use policy rect"
                       : "no load of the kernel is the same for a whole row or column of cores" FIX "leave it out");
     bool has_product = !o->chunk;
@@ -224,7 +225,13 @@ void tt_settle_schedule(Tt *tt) {
     if (!has_product) tt_refuse(tt, NULL, "a chunk of %u tiles along K of a kernel without a product of loaded tiles"
                                           FIX "leave it out",
                                 o->chunk);
+    if (o->policy == TW_RECT && tt->updates)
+        tt_refuse(tt, NULL, "policy rect with atomic updates, at which cores take turns" FIX "write strided, or leave it out");
+    if (o->policy == TW_AUTO && tt->updates) o->policy = TW_STRIDED; /* then turns come in the order of tasks */
     if (o->policy == TW_AUTO && !plan->shares) o->policy = TW_CONTIGUOUS;
+    plan->turns = tt->updates;
     plan->ordered = plan->shares || o->policy > TW_CONTIGUOUS || o->order > TW_ROW_MAJOR;
-    plan->word_count = plan->shares ? TW_CORE_WORDS : plan->ordered ? TW_TASK_WORDS : 2;
+    plan->word_count = plan->shares  ? TW_CORE_WORDS
+                       : plan->turns ? TW_TASK_WORDS + TW_TURN_WORDS
+                                     : plan->ordered ? TW_TASK_WORDS : 2;
 }

@@ -132,11 +132,13 @@ static const char *odd_rows(Tt *tt, const Op *access, const Type *tile, TtBuffer
 /* The buffer of an access that moves whole pages, all but its name; or why it cannot. */
 static const char *describe(Tt *tt, const Op *access, TtPaging paging, TtBuffer *buffer) {
     Ref tensor = access->operands[0];
-    bool is_load = access->code == OP_TLOAD;
+    bool is_load = access->code == OP_TLOAD || access->code == OP_LOAD, is_box = ir_type(tt->k, tensor)->kind == TY_TENSOR;
     const Type *tile = ir_type(tt->k, is_load ? access->results[0] : op_operand(access, 1));
-    int dims[MAX_RANK], indexed = tt_indexed_dim(tt, access);
+    int dims[MAX_RANK], indexed = is_box ? tt_indexed_dim(tt, access) : -1;
     const Attr *fill = op_attr(access, AT_FILL);
     *buffer = (TtBuffer){.output = !is_load, .elem = tile->elem, .arg = roots_only(tt->k, tt->arena, tensor)};
+    if (access->code == OP_TATOMIC) return "it is updated atomically";
+    if (!is_box) return is_load ? tt_gather_reason(tt, access) : "its places follow no boxes of a tensor";
     if (tile->rank == 0) return "it is a single element";
     if (op_operand(access, is_load ? 1 : 2)) return "its mask is no box of the tensor";
     if (op_attr(access, AT_WRAP)) return "an index is taken modulo the extent";
@@ -185,7 +187,7 @@ int tt_buffer(Tt *tt, const Op *access, TtPaging paging) {
 }
 
 int tt_plain_buffer(Tt *tt, const Op *access) {
-    bool is_load = access->code != OP_TSTORE;
+    bool is_load = access->code == OP_TLOAD || access->code == OP_LOAD;
     const Type *tile = ir_type(tt->k, is_load ? access->results[0] : op_operand(access, 1));
     TtBuffer buffer = {.output = !is_load,
                        .elem = tile->elem,
@@ -215,7 +217,8 @@ int tt_plain_buffer(Tt *tt, const Op *access) {
 /* ---------------------------------------------------------------------------------------- pages or elements? */
 
 static void note_plain(Tt *tt, const Op *access, const char *why) {
-    const Type *tile = ir_type(tt->k, access->code == OP_TLOAD ? access->results[0] : op_operand(access, 1));
+    bool is_load = access->code == OP_TLOAD || access->code == OP_LOAD;
+    const Type *tile = ir_type(tt->k, is_load ? access->results[0] : op_operand(access, 1));
     int arg = roots_only(tt->k, tt->arena, access->operands[0]);
     const char *name = arg >= 0 ? ir_value(tt->k, tt->k->body->args[arg])->name : NULL;
     Place place = {0};
@@ -223,7 +226,7 @@ static void note_plain(Tt *tt, const Op *access, const char *why) {
     if (tt->k->module->sources) source_find(tt->k->module->sources, access->range.begin, &place);
     *VEC_PUSH(&tt->plan->notes, tt->arena) =
         arena_printf(tt->arena, "%s is %s element by element, which is slow (line %d: %s)", name ? name : "an array",
-                     access->code == OP_TLOAD ? "read" : "written", place.line, why);
+                     is_load ? "read" : "written", place.line, why);
 }
 
 const char *tt_plain_load(Tt *tt, const Op *load, TtPaging paging) {
@@ -243,7 +246,23 @@ typedef VEC(Store) Stores;
 static void find_stores(Tt *tt, const Region *region, Stores *found) {
     for (const Op *op = region->first; op; op = op->next) {
         for (int i = 0; i < op->region_count; i++) find_stores(tt, op->regions[i], found);
-        if (op->code == OP_TSTORE) *VEC_PUSH(found, tt->arena) = (Store){.op = op};
+        bool is_store = op->code == OP_TSTORE || op->code == OP_STORE || op->code == OP_TATOMIC;
+        if (is_store) *VEC_PUSH(found, tt->arena) = (Store){.op = op};
+    }
+}
+
+/* Memory that is updated is read by those who update it, and nobody else: others may have been there before. */
+static void refuse_read_updates(Tt *tt, const Stores *stores, const Region *region) {
+    for (const Op *op = region->first; op; op = op->next) {
+        for (int i = 0; i < op->region_count; i++) refuse_read_updates(tt, stores, op->regions[i]);
+        if (op->code != OP_TLOAD && op->code != OP_LOAD) continue;
+        int arg = roots_only(tt->k, tt->arena, op->operands[0]);
+        for (size_t i = 0; i < stores->count; i++)
+            if (stores->at[i].op->code == OP_TATOMIC && (arg < 0 || arg == stores->at[i].buffer.arg)) {
+                tt_refuse(tt, op, "a load of memory that the kernel updates atomically; what other tasks have added by then "
+                                  "is not known" FIX "load it in another launch");
+                return;
+            }
     }
 }
 
@@ -255,8 +274,10 @@ void tt_plan_plain_stores(Tt *tt) {
         Store *s = &stores.at[i];
         Ref value = op_operand(s->op, 1);
         const Op *get = ref_is_value(value) ? ir_value(tt->k, value)->op : NULL;
-        const char *why = describe(tt, s->op, get && get->code == OP_GET ? tt_field(tt, get)->paging : PAGE_ANY,
-                                   &s->buffer);
+        bool is_got = get && get->code == OP_GET;
+        const char *why = describe(tt, s->op, is_got ? tt_field(tt, get)->paging : PAGE_ANY, &s->buffer);
+        if (!why && !is_got) why = "its values are made element by element";
+        tt->updates |= s->op->code == OP_TATOMIC;
         for (size_t j = 0; j < i && !why; j++)
             if (stores.at[j].buffer.arg == s->buffer.arg &&
                 (stores.at[j].op->operands[0] != s->op->operands[0] || !same_buffer(&stores.at[j].buffer, &s->buffer)))
@@ -265,6 +286,7 @@ void tt_plan_plain_stores(Tt *tt) {
         tt->plain_stores[s->buffer.arg] = true;
         note_plain(tt, s->op, why);
     }
+    if (tt->updates) refuse_read_updates(tt, &stores, tt->k->body);
 }
 
 bool tt_is_plain_store(const Tt *tt, const Op *store) {

@@ -47,6 +47,8 @@ typedef struct Root {
     const char *adds_if; /* NULL, or a sum in L1: each page to its own place, added where this
                             condition holds */
     const Op *op;        /* for messages */
+    int64_t row, column, columns; /* of a part that is inserted: its first page in the whole, and that one's columns; 0:
+                                     it is the whole */
     bool to_dst;         /* not packed: all pages at once into open DST, adding to what is there */
 } Root;
 void section_root(Compute *c, const Root *root);

@@ -3,6 +3,9 @@
  *
  *   tt_numbers.c       single numbers that compute has as tiles
  *   tt_moves.c         elements that change places inside a tile
+ *   tt_parts.c         parts of tiles that are whole pages
+ *   tt_integers.c      whole numbers that compute works out of data
+ *   tt_casts.c         casts to floats of 8 bits
  *   tt_plan.c          roles, fields and their pages, circular buffers, kernel arguments
  *   tt_exact.c         reductions of f32 in steps, since source registers cut them
  *   tt_buffer.c        DRAM buffers
@@ -86,6 +89,7 @@ typedef struct Tt {
     Map is_index, is_narrow; /* value -> Tt: yes; NULL: no (tt_layout.c) */
     Map padding;             /* value -> its number; NULL: none is known */
     bool *plain_stores;      /* by parameter: are stores to it element by element? */
+    bool updates;            /* memory, atomically: cores take turns */
     TtCode code[TT_KERNELS];
     VEC(int) accessors[TT_KERNELS]; /* buffers, in the order of their compile-time arguments */
     int scaler_cb;           /* a page whose face rows 0 are 1.0, for reductions; -1: none */
@@ -106,6 +110,7 @@ int64_t tt_slots(Tt *tt, const TtField *field, const Op *ring, int64_t slots);
 /* --- tt_numbers.c --- */
 void tt_lift_numbers(Tt *tt);
 void tt_neutralize_padding(Tt *tt, const Op *op); /* of a sum, maximum or product */
+Ref tt_inside_of(struct Builder *b, const Type *type, int axis); /* 1 for each element of a tile, 0 in its padding */
 typedef struct Role Role;
 void tt_need_told(Role *role); /* what the reader must read for compute */
 void tt_tell_number(Role *role, const Op *load);
@@ -115,6 +120,22 @@ bool tt_is_read(Tt *tt, Ref value); /* is it a number that follows from memory? 
 /* --- tt_moves.c --- */
 void tt_make_moves(Tt *tt);
 
+/* --- tt_parts.c --- */
+typedef struct TtPart { /* a slice or insert of whole pages */
+    const Op *op;
+    Ref whole, part;
+    int64_t rows, columns; /* pages of the whole */
+    int64_t row, column;   /* where the part begins */
+} TtPart;
+bool tt_part_pages(const Tt *tt, Ref value, TtPart *part); /* is it one? */
+void tt_simplify_parts(Tt *tt);
+
+/* --- tt_integers.c --- */
+void tt_change_integers(Tt *tt);
+
+/* --- tt_casts.c --- */
+void tt_round_casts(Tt *tt);
+
 /* --- tt_exact.c --- */
 Ref tt_high_part(struct Builder *b, Ref x, bool in_srca); /* of f32: the bits that products take of a source register */
 void tt_refine_reductions(Tt *tt);
@@ -123,7 +144,7 @@ void tt_refine_reductions(Tt *tt);
 /* An access that neither reader nor writer can do, with the reason of the pass that left it; NULL: the
  * kernel has no roles at all. */
 void tt_refuse_access(Tt *tt, const Op *op);
-void tt_refuse_gather(Tt *tt, const Op *load);
+const char *tt_gather_reason(Tt *tt, const Op *load); /* why a load follows no boxes */
 void tt_plan_roles(Tt *tt);
 void tt_plan_fields(Tt *tt);
 int tt_add_cb(Tt *tt, const char *name, Word from, Word to, const char *what, TtFormat format, int64_t item_pages,
@@ -200,6 +221,7 @@ struct Role {
     void (*before)(Role *role);               /* in front of the loop over tasks, and behind it */
     void (*behind)(Role *role);
     void (*start)(Role *role);               /* of a task */
+    void (*finish)(Role *role);              /* at its end */
     size_t (*enter)(Role *role);             /* at the start of a region; its mark goes to leave */
     void (*after)(Role *role, const Op *op); /* behind each op */
     void (*leave)(Role *role, size_t mark);
@@ -224,6 +246,7 @@ const char *role_elementwise(Role *role, const Op *op, const char *const *texts)
 const char *role_arg(Role *role, TtArgKind kind, const char *hint, int index, int dim);
 const char *role_accessor(Role *role, int buffer);
 const char *role_elements(Role *role, int buffer); /* of a plain buffer, with a page of it in L1 */
+const char *role_turn(Role *role); /* this core's turn among those that update memory atomically */
 const char *role_fill(Role *role, int buffer); /* where a page of its fill lies in L1 */
 const char *role_share(Role *role, TtShare share); /* the group of cores along a row or column */
 /* Declares how many it has, and this core's place: row_members, row_place. */
@@ -249,6 +272,7 @@ void tt_need_vector(Role *role, Ref vector, Map *seen);
 void tt_need_access(Role *role, const Op *access, Map *seen); /* that goes element by element */
 const char *tt_number_text(Role *role, const Op *load);
 void tt_read_elements(Role *role, const Op *load, const TtField *field, int cb);
+/* Of a field, or (NULL) of a value that the writer makes itself; also an atomic update. */
 void tt_write_elements(Role *role, const Op *store, const TtField *field);
 /* The element `i` of an index vector of this role; what it loads is in L1 (tt_rows.c). */
 const char *tt_vector_element(Role *role, const Op *user, Ref vector, const char *i);
@@ -258,7 +282,11 @@ const char *tt_vector_element(Role *role, const Op *user, Ref vector, const char
 int tt_indexed_dim(const Tt *tt, const Op *access);
 const char *tt_odd_vector(Tt *tt, const Op *access); /* why the reader cannot fetch its index vector in pages; NULL */
 /* Brings what the index vector of the load is read from to L1, and waits for it; and gives that up. */
-typedef VEC(int) TtFetched; /* its CBs */
+typedef struct TtFetch {
+    const Op *load;
+    int cb;
+} TtFetch;
+typedef VEC(TtFetch) TtFetched;
 TtFetched tt_fetch_indices(Role *role, const Op *load);
 void tt_drop_indices(Role *role, const TtFetched *fetched);
 const char *tt_fetched(Role *role, const Op *load); /* where an index vector lies in L1 */
@@ -280,6 +308,6 @@ int tt_register_format(const Tt *tt, TtRegister reg, int cb);
 void tt_lint(Tt *tt);
 char *tt_kernel_text(Role *role);
 char *tt_json(const Tt *tt);
-char *tt_host_text(Tt *tt);
+void tt_host_text(Tt *tt);
 char *tt_cmake_text(const Tt *tt);
 #endif

@@ -302,7 +302,9 @@ static void visit_compute(Role *role, const Op *op) {
             return;
         }
         if (op_has(op->code, TRAIT_PURE) || op->code == OP_GET) return; /* computed where it is needed */
-        if (op->code == OP_TLOAD || op->code == OP_LOAD || op->code == OP_TSTORE || op->code == OP_STORE)
+        if (op->result_count == 1 && tt_is_index(role->tt, op->results[0])) return; /* the reader does, for masks and casts */
+        if (op->code == OP_TLOAD || op->code == OP_LOAD || op->code == OP_TSTORE || op->code == OP_STORE ||
+            op->code == OP_TATOMIC)
             tt_refuse_access(role->tt, op);
         else if (op->code == OP_WHILE)
             tt_refuse(role->tt, op, "a `while`; reader, compute and writer must know the trips" FIX "write a `for`");

@@ -200,11 +200,7 @@ static void visit_load(Role *role, const Op *op) {
     case OP_PUT: {
         const TtField *field = tt_field(tt, op);
         const Op *load = ref_is_value(op_operand(op, 1)) ? ir_value(tt->k, op_operand(op, 1))->op : NULL;
-        if (load && load->code == OP_LOAD) {
-            tt_refuse_gather(tt, load);
-            return;
-        }
-        if (!load || load->code != OP_TLOAD || op_list(op, 0).count) {
+        if (!load || (load->code != OP_TLOAD && load->code != OP_LOAD) || op_list(op, 0).count) {
             tt_refuse(tt, op, "a put of anything but a whole loaded tile");
             return;
         }
@@ -236,13 +232,11 @@ static void visit_store(Role *role, const Op *op) {
         role_place(role, op->range);
         each_cb(role, op->operands[0], CB_WAIT);
         return;
+    case OP_STORE:
+    case OP_TATOMIC:
     case OP_TSTORE: {
         const Op *get = ref_is_value(op_operand(op, 1)) ? ir_value(tt->k, op_operand(op, 1))->op : NULL;
-        if (!get || get->code != OP_GET) {
-            tt_refuse(tt, op, "a store of anything but a whole tile of a ring");
-            return;
-        }
-        const TtField *field = tt_field(tt, get);
+        const TtField *field = get && get->code == OP_GET ? tt_field(tt, get) : NULL;
         if (tt_is_plain_store(tt, op))
             tt_write_elements(role, op, field);
         else if (field->cb >= 0)
@@ -281,7 +275,7 @@ Role *tt_build_reader(Tt *tt) {
     for (size_t i = 0; i < tt->index_tiles.count; i++) tt_need_indices(role, &tt->index_tiles.at[i], &seen);
     for (size_t i = 0; i < tt->fields.count; i++) {
         const Op *load = tt->fields.at[i].load;
-        int indexed = load ? tt_indexed_dim(tt, load) : -1;
+        int indexed = load && !tt->fields.at[i].plain ? tt_indexed_dim(tt, load) : -1;
         if (load && tt->fields.at[i].plain)
             tt_need_access(role, load, &seen_here);
         else if (indexed >= 0)
@@ -298,12 +292,16 @@ Role *tt_build_reader(Tt *tt) {
 static void need_stores(Role *role, const Region *region, Map *seen) {
     for (const Op *op = region->first; op; op = op->next) {
         for (int i = 0; i < op->region_count; i++) need_stores(role, op->regions[i], seen);
-        if (op->code == OP_TSTORE && tt_is_plain_store(role->tt, op)) tt_need_access(role, op, seen);
+        bool is_store = op->code == OP_TSTORE || op->code == OP_STORE || op->code == OP_TATOMIC;
+        if (is_store && tt_is_plain_store(role->tt, op)) tt_need_access(role, op, seen);
     }
 }
 
+static void pass_turn(Role *role) { role_line(role, "tw_pass_turn(%s);", role_turn(role)); }
+
 Role *tt_build_writer(Tt *tt) {
     Role *role = new_role(tt, TENSIX_WRITER, visit_store);
+    if (tt->updates) role->finish = pass_turn;
     if (tt->role[TENSIX_WRITER]) need_stores(role, tt->role[TENSIX_WRITER]->regions[0], &(Map){0});
     role_build(role);
     return role;

@@ -10,10 +10,11 @@
  *              by; the 22 bits (20 along columns) are those of f32 but two (four)
  *
  * A maximum that is only subtracted (a softmax) may be any number near it, and stays as it is; so do sums of what was
- * computed (squares, exponentials), maxima along extents that leave padding in their last page, and numbers that bf16
- * holds. plan.json says what is cut. */
+ * computed (squares, exponentials), and numbers that bf16 holds. plan.json says what is cut. */
 #include "ir/build.h"
 #include "target/tenstorrent/tt_emit.h"
+
+#include <math.h>
 
 #define MOST_F32 3.4028234663852886e38
 
@@ -66,12 +67,19 @@ static Ref guess(Builder *b, Ref vector, int axis) {
 
 static Ref reshaped(Builder *b, Ref wide, Ref like) { return ir_reshape(b, wide, ir_type(b->kernel, like)); }
 
-static Ref exact_max(Builder *b, Ref x, int axis, Ref first) {
+static Ref beside_lowest(Builder *b, Ref inside, Ref x) {
+    const Type *type = ir_type(b->kernel, x);
+    return ir_ternary(b, OP_SELECT, inside, x, ir_splat(b, ir_float(b, type->elem, -INFINITY), type));
+}
+
+/* inside: where there are numbers, not the padding of a last page; REF_NONE: everywhere. */
+static Ref exact_max(Builder *b, Ref x, int axis, Ref first, Ref inside) {
     Ref sum = REF_NONE, rest = x, found = first;
     for (int step = 0; step < 3; step++) {
         if (step) found = ir_reduce(b, COMBINE_MAX, rest, axis);
         Ref held = guess(b, found, axis), narrow = reshaped(b, held, found);
         rest = ir_binary(b, OP_SUB, rest, held);
+        if (inside) rest = beside_lowest(b, inside, rest);
         sum = step ? ir_binary(b, OP_ADD, sum, narrow) : narrow;
     }
     return sum;
@@ -101,17 +109,25 @@ static void refine(Tt *tt, Op *op, const UserIndex *users) {
     Word kind = op_word(op, AT_COMBINE, COMBINE_ADD);
     int64_t n = type->rank == 2 ? type->extent[axis] : 0;
     bool keeps_nan = op_word(op, AT_NAN, NAN_DROP) == NAN_KEEP, is_min = kind == COMBINE_MIN;
+    if (n == 1 && elem_is_float(type->elem)) { /* of one number, which no unit need look at */
+        Builder b = ir_builder_before(tt->k, op);
+        ir_replace_all(tt->k, old, ir_reshape(&b, x, ir_type(tt->k, old)));
+        ir_remove(op);
+        return;
+    }
     if (n == 0 || !elem_is_float(type->elem) || keeps_nan) return;
     bool has_more = type->elem == EL_F32 && !tt_is_narrow(tt, x), is_sum = kind == COMBINE_ADD;
     if (is_sum)
         has_more &= is_loaded(tt, x);
     else
-        has_more &= (kind == COMBINE_MAX || is_min) && n % PAGE_SIDE == 0 && !is_only_subtracted(tt, users, old, 4);
+        has_more &= (kind == COMBINE_MAX || is_min) && !is_only_subtracted(tt, users, old, 4);
     if (!has_more && !is_min) return;
     Builder b = ir_builder_behind(tt->k, op);
     if (is_min) x = ir_unary(&b, OP_NEG, x);
+    Ref inside = has_more && !is_sum && n % PAGE_SIDE ? tt_inside_of(&b, type, axis) : REF_NONE;
+    if (inside) x = beside_lowest(&b, inside, x);
     better = is_sum ? exact_sum(&b, x, axis) : ir_reduce(&b, COMBINE_MAX, x, axis);
-    if (has_more && !is_sum) better = exact_max(&b, x, axis, better);
+    if (has_more && !is_sum) better = exact_max(&b, x, axis, better, inside);
     if (is_min) better = ir_unary(&b, OP_NEG, better);
     ir_replace_all(tt->k, old, better);
     ir_remove(op);

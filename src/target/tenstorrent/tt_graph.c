@@ -92,7 +92,9 @@ static bool prepare(Compute *c, const Root *root, Ref value, bool dry, Map *seen
         const Op *source = op_of(tt, same);
         bool is_smaller = op->code != OP_PERMUTE && op->result_count &&
                           ty_elements(ir_type(tt->k, part)) != ty_elements(ir_type(tt->k, op->results[0]));
-        bool wants_cb = (is_smaller || op->code == OP_PERMUTE) &&
+        TtPart inserted;
+        bool is_insert = tt_part_pages(tt, same, &inserted) && inserted.op->code == OP_INSERT;
+        bool wants_cb = (is_smaller || is_insert || op->code == OP_PERMUTE) &&
                         !(source && (source->code == OP_SPLAT || source->code == OP_BROADCAST));
         if (wants_cb && move_view(c, same) < 0) {
             spills = true;
@@ -353,6 +355,16 @@ static int build(Section *s, Ref value, const Type *as) {
     case OP_SPLAT: return fill_node(s, op->operands[0]);
     case OP_UNDEF: return add_node(s, (Node){.kind = NODE_FILL, .number = "0.0f"}); /* any number will do */
     case OP_BROADCAST: return build(s, op->operands[0], ir_type(tt->k, op->operands[0]));
+    case OP_SLICE: {
+        TtPart part;
+        Ref whole = tt_same_pages(tt, op->operands[0]);
+        if (!tt_part_pages(tt, value, &part) || move_view(s->c, whole) < 0) return refuse_op(s, op);
+        s->is_grid = true;
+        return add_node(s, (Node){.kind = NODE_COPY,
+                                  .cb = move_view(s->c, whole),
+                                  .from = part.row * part.columns + part.column,
+                                  .columns = part.columns});
+    }
     case OP_DOT: node = build_dot(s, op); break;
     case OP_REDUCE: node = build_reduce(s, op); break;
     case OP_PERMUTE: {
@@ -440,6 +452,7 @@ int graph_build(Section *s, Compute *c, const Root *root) {
     Tt *tt = c->role.tt;
     *s = (Section){.c = c, .root = root, .type = ir_type(tt->k, root->value)};
     tt_page_grid(s->type, tt_paging(tt, root->value), &s->grid_rows, &s->grid_columns);
+    s->is_grid = root->columns > 0;
     if (c->in_dst) add_node(s, (Node){.kind = NODE_DST});
     Ref value = root->value;
     const Op *op = op_of(tt, value);

@@ -14,6 +14,7 @@ typedef struct Node {
     int cb, cb2;        /* COPY, FPU, DOT, REDUCE */
     TtSpread spread;      /* COPY */
     bool single;        /* COPY: of one page, for all */
+    int64_t from, columns; /* COPY: of a slice: the first page, and how many columns of pages there are; 0: all of them */
     bool turned;        /* COPY: transposed; DOT: the second operand */
     const char *number; /* text: FILL a float, CALL float bits */
     int weight;         /* slots that computing it takes */

@@ -245,6 +245,7 @@ static void add_mapping(Host *h) {
     if (asked.policy == TW_BLOCK_LINEAR) cs_line(p, "grid.block = %u;", asked.block);
     if (asked.most) cs_line(p, "grid.most = %u;", asked.most);
     cs_line(p, "grid.shares = %s;", plan->shares ? "true" : "false");
+    if (plan->turns) cs_line(p, "grid.turns = true;");
     if (plan->options.size.x) {
         cs_line(p, "grid.first = TwPoint{%u, %u};", asked.first.x, asked.first.y);
         cs_line(p, "grid.size = TwPoint{%u, %u};", asked.size.x, asked.size.y);
@@ -284,7 +285,7 @@ static void add_cbs(Host *h) {
                 cb->desc.pages * cb->desc.page_bytes, cb->desc.id, formats[cb->desc.format], cb->desc.id,
                 cb->desc.page_bytes);
     }
-    if (plan->shares) {
+    if (plan->shares || plan->turns) {
         cs_line(p, "for (u32 i = 0; i < TW_SEMAPHORES; ++i)");
         cs_line(p, "    if (metal::CreateSemaphore(program, cores, 0) != i) tw_fail(\"semaphores are not numbered "
                    "from 0\");");
@@ -298,7 +299,7 @@ static void add_data_kernel(Host *h, int kernel, const char *name, int processor
         cs_line(p, "metal::TensorAccessorArgs(*tensors[%d].buffer).append_to(%s_args);",
                 h->tt->accessors[kernel].at[i], name);
     cs_line(p, "const metal::KernelHandle %s = metal::CreateKernel(program, folder + \"/%s\", cores,", name,
-            tt_file_name(kernel));
+            h->tt->plan->file[kernel]);
     cs_line(p,
             "    metal::DataMovementConfig{.processor = metal::DataMovementProcessor::RISCV_%d, .noc = "
             "metal::NOC::NOC_%d, "
@@ -318,7 +319,8 @@ static void add_kernels(Host *h) {
     for (size_t i = 0; i < plan->cbs.count; i++)
         if (plan->cbs.at[i].desc.unpack_to_dest)
             cs_line(p, "unpack[%u] = metal::UnpackToDestMode::UnpackToDestFp32;", plan->cbs.at[i].desc.id);
-    cs_line(p, "const metal::KernelHandle compute = metal::CreateKernel(program, folder + \"/compute.cpp\", cores,");
+    cs_line(p, "const metal::KernelHandle compute = metal::CreateKernel(program, folder + \"/%s\", cores,",
+            plan->file[TENSIX_COMPUTE]);
     cs_line(p,
             "    metal::ComputeConfig{.math_fidelity = metal::MathFidelity::%s, .fp32_dest_acc_en = true, "
             ".dst_full_sync_en = %s,",
@@ -388,13 +390,25 @@ static void add_run(Host *h) {
 
 /* ------------------------------------------------------------------------------------------------------- main */
 
+static const TtSpace *space_of(const Host *h, int param) {
+    const TtOptions *o = &h->tt->plan->options;
+    const char *name = param_at(h, param)->name;
+    for (int i = 0; i < o->space_count; i++)
+        if (name && strcmp(o->spaces[i].name, name) == 0) return &o->spaces[i];
+    return NULL;
+}
+
+static const char *launch_name(int launch, Arena *arena) {
+    return launch ? arena_printf(arena, "launch_%d", launch + 1) : "launch";
+}
+
 /* Option --place: arrays of numbers that tiles hold go to the device before the launch, and come back behind it. */
 static void add_placed(Host *h, bool is_before) {
     Text names = text_new(h->tt->arena);
     for (int i = 0; i < h->tt->plan->param_count; i++) {
         const Value *v = param_at(h, i);
         const char *name = param_name(h, i), *word = quoted(h, v->name ? v->name : name);
-        if (!is_array(v) || (v->type->elem != EL_F32 && v->type->elem != EL_BF16)) continue;
+        if (!is_array(v) || space_of(h, i) || (v->type->elem != EL_F32 && v->type->elem != EL_BF16)) continue;
         text_add(&names, "%s%s", names.length ? ", " : "", word);
         if (is_before)
             cs_line(&h->p, "TwPlaced<%s> placed_%s(command, %s, device.get(), arguments.%s);",
@@ -416,7 +430,11 @@ static void add_main(Host *h) {
         const Value *v = param_at(h, i);
         const char *name = param_name(h, i), *word = quoted(h, v->name ? v->name : name);
         Elem elem = v->type->elem;
-        if (is_array(v))
+        const TtSpace *space = space_of(h, i);
+        if (space)
+            cs_line(p, "arguments.%s = tw_space(\"%s\", %d, {%s}); // the kernel's own memory", name, npy_type(elem),
+                    elem_info[elem].bytes, int_list(h, space->extent, space->rank));
+        else if (is_array(v))
             cs_line(p, "arguments.%s = command.array(%s, \"%s\"%s);", name, word, npy_type(elem),
                     v->type->kind == TY_TENSOR ? arena_printf(h->tt->arena, ", %d", v->type->rank) : "");
         else if (elem_is_float(elem))
@@ -430,16 +448,19 @@ static void add_main(Host *h) {
     cs_line(p, "arguments.grid = command.grid();");
     cs_line(p, "const auto device = metal::distributed::MeshDevice::create_unit_mesh(0);");
     add_placed(h, true);
-    cs_line(p, "launch(device, arguments);");
+    for (int i = 0; i < (plan->options.launches ? plan->options.launches : 1); i++)
+        cs_line(p, "%s(device, arguments);", launch_name(i, h->tt->arena));
     add_placed(h, false);
     cs_line(p, "device->close();");
     cs_line(p, "bool good = true;");
-    for (size_t i = 0; i < plan->buffers.count; i++) {
-        const TtBuffer *b = &plan->buffers.at[i];
-        const Value *v = param_at(h, b->arg);
-        if (!b->output) continue;
-        const char *name = param_name(h, b->arg);
-        cs_line(p, "good &= command.finish<%s>(%s, arguments.%s);", cs_memory_type(b->elem),
+    for (int i = 0; i < plan->param_count; i++) {
+        const Value *v = param_at(h, i);
+        const char *name = param_name(h, i);
+        bool is_written = plan->options.launches > 1; /* by another one of them */
+        for (size_t j = 0; j < plan->buffers.count; j++)
+            is_written |= plan->buffers.at[j].arg == i && plan->buffers.at[j].output;
+        if (!is_array(v) || !is_written || space_of(h, i)) continue;
+        cs_line(p, "good &= command.finish<%s>(%s, arguments.%s);", cs_memory_type(v->type->elem),
                 quoted(h, v->name ? v->name : name), name);
     }
     cs_line(p, "return good ? 0 : 1;");
@@ -454,6 +475,7 @@ static const char *usage_text(Host *h) {
     Text t = text_new(h->tt->arena);
     for (int i = 0; i < h->tt->plan->param_count; i++) {
         const Value *v = param_at(h, i);
+        if (space_of(h, i)) continue;
         text_add(&t, " %s=%s", v->name ? v->name : param_name(h, i),
                  is_array(v) ? arena_printf(h->tt->arena, "%s.npy", v->name ? v->name : "array") : "1");
     }
@@ -461,7 +483,14 @@ static const char *usage_text(Host *h) {
     return t.at;
 }
 
-char *tt_host_text(Tt *tt) {
+/* The lines so far, which are then forgotten. */
+static const char *take_lines(Host *h) {
+    const char *text = cs_text(h->tt->arena, &h->p.lines);
+    h->p.lines.count = 0;
+    return text;
+}
+
+void tt_host_text(Tt *tt) {
     static const CDialect dialect = {"host", true, false, true, ".bits", "bool", false, false};
     static const char *const words[] = {
         "arguments", "tensors", "image",    "grid",   "map",    "points", "words",  "ranges",  "size",  "extents",
@@ -474,8 +503,10 @@ char *tt_host_text(Tt *tt) {
     cs_init(p, tt->arena, tt->k, &dialect);
     cs_reserve(p, words);
     add_arguments(&h);
-    cs_open(p, "static void launch(const std::shared_ptr<metal::distributed::MeshDevice> &device, Arguments "
-               "&arguments)");
+    const char *arguments = take_lines(&h);
+    cs_open(p, "static void %s(const std::shared_ptr<metal::distributed::MeshDevice> &device, Arguments "
+               "&arguments)",
+            launch_name(tt->plan->options.launch, tt->arena));
     cs_line(p, "const std::string folder = TW_KERNEL_FOLDER;");
     unpack_arguments(&h);
     add_grid(&h);
@@ -488,7 +519,9 @@ char *tt_host_text(Tt *tt) {
     add_run(&h);
     cs_close(p);
     cs_blank(p);
+    tt->plan->host[1] = take_lines(&h);
     add_main(&h);
+    tt->plan->host[2] = take_lines(&h);
     Text out = text_new(tt->arena);
     text_add(&out,
              "// host.cpp: runs kernel `%s` on a Tenstorrent device (%s), with TT-Metalium v0.77.\n//\n//     "
@@ -498,8 +531,8 @@ char *tt_host_text(Tt *tt) {
              "their "
              "preludes\n#endif\n\nnamespace metal = tt::tt_metal;\n\n",
              tt->plan->name, tensix_limits(tt->plan->options.arch)->name, tt->plan->name, usage_text(&h));
-    text_add(&out, "%s", cs_text(tt->arena, &p->lines));
-    return out.at;
+    text_add(&out, "%s", arguments);
+    tt->plan->host[0] = out.at;
 }
 
 char *tt_cmake_text(const Tt *tt) {

@@ -78,6 +78,10 @@ typedef struct Spot { /* of an element */
 
 static Spot spot_of(Indices *at, const Op *access, const char *const *place) {
     Role *role = at->role;
+    if (access->code == OP_LOAD || access->code == OP_STORE) {
+        Ref test = op_operand(access, access->code == OP_LOAD ? 1 : 2);
+        return (Spot){base_text(at, op_operand(access, 0), place), test ? index_text(at, test, place) : "true"};
+    }
     Tt *tt = role->tt;
     const Value *tensor = ir_value(tt->k, access->operands[0]);
     const Op *made = tensor->op && tensor->op->code == OP_TENSOR ? tensor->op : NULL;
@@ -118,8 +122,7 @@ static const char *load_text(Indices *at, const Op *load, const char *const *pla
     bool is_box = load->code == OP_TLOAD;
     const Attr *fill = is_box ? op_attr(load, AT_FILL) : NULL;
     Ref fallback = fill ? fill->ref : is_box ? REF_NONE : op_operand(load, 2);
-    Spot spot = is_box ? spot_of(at, load, place) : (Spot){base_text(at, op_operand(load, 0), place), "true"};
-    if (!is_box && op_operand(load, 1)) spot.inside = index_text(at, op_operand(load, 1), place);
+    Spot spot = spot_of(at, load, place);
     const char *type = cs_memory_type(elem), *other = fallback ? index_text(at, fallback, place) : "0";
     const char *read = arena_printf(tt->arena, "tw_element<%s>(%s, %s)", type, role_elements(role, buffer), spot.index);
     if (elem_is_float(elem) && elem != EL_F32) read = arena_printf(tt->arena, "tw_f32(%s)", read);
@@ -164,6 +167,13 @@ static const char *index_text(Indices *at, Ref ref, const char *const *place) {
                             elem_info[v->type->elem].text, tt_fetched(role, op), place[0]);
     case OP_SPLAT: return index_text(at, op->operands[0], place);
     case OP_LOAD: return load_text(at, op, place);
+    case OP_REPEAT: {
+        int axis = (int)op_int(op, AT_AXIS, 0);
+        int64_t times = v->type->extent[axis] / ir_type(tt->k, op->operands[0])->extent[axis];
+        for (int d = 0; d < v->type->rank; d++) inner[d] = place[d];
+        inner[axis] = arena_printf(tt->arena, "(%s / %lld)", place[axis], (long long)times);
+        return index_text(at, op->operands[0], inner);
+    }
     case OP_PERMUTE:
     case OP_EXPAND:
     case OP_RESHAPE: inner_place(tt, op, place, inner); return index_text(at, op->operands[0], inner);
@@ -201,10 +211,8 @@ static void need(Role *role, const TtIndexTile *tile, Ref ref, Map *seen) {
 void tt_need_indices(Role *role, const TtIndexTile *tile, Map *seen) { need(role, tile, tile->value, seen); }
 void tt_need_vector(Role *role, Ref vector, Map *seen) { need(role, NULL, vector, seen); }
 void tt_need_access(Role *role, const Op *access, Map *seen) {
-    bool is_load = access->code == OP_TLOAD;
     const Attr *fill = op_attr(access, AT_FILL);
-    for (int i = 0; i < access->operand_count; i++)
-        if (is_load || access->operands[i] != op_operand(access, 1)) need(role, NULL, access->operands[i], seen);
+    for (int i = 0; i < access->operand_count; i++) need(role, NULL, access->operands[i], seen);
     if (fill) need(role, NULL, fill->ref, seen);
 }
 
@@ -292,13 +300,54 @@ void tt_read_elements(Role *role, const Op *load, const TtField *field, int cb) 
     make_pages(&at, load->results[0], field->paging, cb);
 }
 
+/* What an atomic update makes of the old element; the name of a function of the prelude. */
+static const char *update_of(Tt *tt, const Op *store) {
+    static const Word combines[] = {COMBINE_ADD, COMBINE_MAX, COMBINE_MIN, COMBINE_AND, COMBINE_OR, COMBINE_XOR,
+                                    COMBINE_XCHG};
+    static const char *const names[] = {"TwAdd", "TwMax", "TwMin", "TwAnd", "TwOr", "TwXor", "TwSet"};
+    if (store->code != OP_TATOMIC) return NULL;
+    for (int i = 0; i < 7; i++)
+        if (op_word(store, AT_COMBINE, COMBINE_ADD) == combines[i] && op_word(store, AT_NAN, NAN_DROP) == NAN_DROP)
+            return names[i];
+    tt_refuse(tt, store, "the atomic update `%s`", word_info[op_word(store, AT_COMBINE, COMBINE_ADD)].text);
+    return "TwAdd";
+}
+
+/* Of a value that the writer makes itself: element after element of its shape. */
+static void write_made(Role *role, const Op *store, const char *elements, const char *update) {
+    Tt *tt = role->tt;
+    Indices at = {role, NULL, store, MOST_INDEX_STEPS};
+    const Type *type = ir_type(tt->k, op_operand(store, 1));
+    const char *place[MAX_RANK], *memory = cs_memory_type(type->elem);
+    for (int d = 0; d < type->rank; d++) {
+        place[d] = arena_printf(tt->arena, "i%d", d);
+        role_open_text(role, STEP_FOR, "i32 i%d = 0; i%d < %lld; ++i%d", d, d, (long long)type->extent[d], d);
+    }
+    Spot spot = spot_of(&at, store, place);
+    const char *value = index_text(&at, op_operand(store, 1), place);
+    role_open_text(role, STEP_IF, "%s", spot.inside);
+    if (update)
+        role_line(role, "tw_update<%s, %s>(%s, %s, (%s)%s);", memory, update, elements, spot.index, memory, value);
+    else
+        role_line(role, "tw_put<%s>(%s, %s, (%s)%s);", memory, elements, spot.index, memory, value);
+    role_close(role);
+    for (int d = 0; d < type->rank; d++) role_close(role);
+    role_line(role, "tw_flush(%s);", elements);
+    role_step(role, (TtStep){.kind = STEP_BARRIER, .hand = CB_WAIT}); /* a later store may write the same elements */
+}
+
 void tt_write_elements(Role *role, const Op *store, const TtField *field) {
     Tt *tt = role->tt;
     Indices at = {role, NULL, store, MOST_INDEX_STEPS};
     int buffer = tt_plain_buffer(tt, store);
-    const char *place[MAX_RANK];
+    const char *place[MAX_RANK], *update = update_of(tt, store);
     if (buffer < 0) return;
     const char *elements = role_elements(role, buffer);
+    if (update) role_line(role, "tw_take_turn(%s, %s);", role_turn(role), elements);
+    if (!field) {
+        write_made(role, store, elements, update);
+        return;
+    }
     const TtCb *desc = &tt->plan->cbs.at[field->cb];
     role_open(role, (TtStep){.kind = STEP_BLOCK});
     role_step(role, (TtStep){.kind = STEP_POINTER, .hand = CB_WAIT, .cb = field->cb, .text = "u32 from"});
@@ -307,6 +356,7 @@ void tt_write_elements(Role *role, const Op *store, const TtField *field) {
                              .cb = field->cb,
                              .buffer = buffer,
                              .text = "from",
+                             .page2 = update,
                              .number = elements});
     const char *inside = open_place(role, field->type, field->paging, place);
     Spot spot = spot_of(&at, store, place);

@@ -20,7 +20,7 @@ static const char *format_name(TtFormat format) {
 }
 
 static void add_kernel(Text *t, const TtPlan *plan, int kernel, const char *member, const char *processor, int noc) {
-    text_add(t, "    \"%s\": {\"file\": \"%s\", \"processor\": \"%s\", ", member, tt_file_name(kernel), processor);
+    text_add(t, "    \"%s\": {\"file\": \"%s\", \"processor\": \"%s\", ", member, plan->file[kernel], processor);
     if (noc >= 0) text_add(t, "\"noc\": %d, ", noc);
     text_add(t, "\"compile_args\": [%s]}%s\n", plan->compile_args[kernel], kernel == TENSIX_WRITER ? "" : ",");
 }
@@ -77,6 +77,8 @@ static void add_args(Text *t, const TtPlan *plan) {
             for (int j = 0; j < TW_SHARE_WORDS; j++)
                 text_add(t, ", \"%s_%s\"", i ? "column" : "row", share_words[j]);
     }
+    if (plan->turns)
+        text_add(t, ", \"turn_place\", \"next_x\", \"next_y\", \"next_turns\", \"first_x\", \"first_y\", \"first_turns\"");
     text_add(t, "],\n    \"common\": [");
     for (size_t i = 0; i < plan->args.count; i++) {
         const TtArg *arg = &plan->args.at[i];
@@ -127,7 +129,7 @@ char *tt_json(const Tt *tt) {
     add_buffers(&t, plan);
     add_args(&t, plan);
     add_tasks(&t, plan);
-    text_add(&t, "  \"semaphores\": %d,\n", plan->shares ? TW_SEMAPHORES : 0);
+    text_add(&t, "  \"semaphores\": %d,\n", plan->shares || plan->turns ? TW_SEMAPHORES : 0);
     text_add(&t, "  \"l1\": {\"circular_buffer_bytes\": %lld, \"available_bytes\": %u},\n", (long long)bytes,
              limits->l1_bytes - limits->l1_reserved);
     text_add(&t, "  \"notes\": [");

@@ -210,6 +210,7 @@ TwGrid tt_grid(const TtPlan *plan) {
     return (TwGrid){.policy = o->policy,
                     .block = o->block,
                     .shares = plan->shares,
+                    .turns = plan->turns,
                     .first = o->first,
                     .size = o->size.x ? o->size : all,
                     .most = o->cores};
@@ -244,7 +245,7 @@ static void run_model(const TtLaunch *l, const TensixBuffer *buffers, const uint
     TensixCbReport *cb_reports = ARENA_ARRAY(l->arena, TensixCbReport, plan->cbs.count);
     TensixKernel kernels[TT_KERNELS];
     for (int i = 0; i < TT_KERNELS; i++)
-        kernels[i] = (TensixKernel){.name = tt_file_name(i),
+        kernels[i] = (TensixKernel){.name = plan->file[i],
                                     .processor = (TensixProcessor)i,
                                     .entry = l->entry[i],
                                     .placements = placements,
@@ -260,7 +261,7 @@ static void run_model(const TtLaunch *l, const TensixBuffer *buffers, const uint
                              .cores = cores,
                              .core_count = map.count,
                              .semaphores = semaphores,
-                             .semaphore_count = plan->shares ? TW_SEMAPHORES : 0,
+                             .semaphore_count = plan->shares || plan->turns ? TW_SEMAPHORES : 0,
                              .cbs = cbs,
                              .cb_count = (uint32_t)plan->cbs.count,
                              .buffers = buffers,

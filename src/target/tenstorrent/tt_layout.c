@@ -125,19 +125,26 @@ static bool keep_answer(Tt *tt, Map *answers, Ref value, bool answer) {
 }
 
 bool tt_is_index(Tt *tt, Ref value) {
-    if (!ref_is_value(value)) return ref_is_literal(value);
+    if (!ref_is_value(value)) return ref_is_literal(value) || value == REF_NONE;
     const Value *v = ir_value(tt->k, value);
-    if (ty_is_scalar(v->type)) return true;
-    if (v->type->kind != TY_TILE || v->type->pointer || !v->op) return false;
+    if (v->type->kind == TY_TENSOR || ty_is_scalar(v->type)) return true;
+    if (v->type->kind != TY_TILE || !v->op) return false;
     bool all = true;
     switch (v->op->code) {
     case OP_IOTA: return true;
+    case OP_TLOAD: /* of integers: whoever needs an element reads it */
+    case OP_LOAD:
+        if (elem_is_float(v->type->elem)) return false;
+        break;
     case OP_SPLAT:
     case OP_EXPAND:
     case OP_RESHAPE:
+    case OP_REPEAT:
     case OP_PERMUTE:
+    case OP_PTR_ADD:
     case OP_BROADCAST: break;
     default:
+        if (v->type->pointer) return false;
         if (!op_has(v->op->code, TRAIT_ELEMENTWISE)) return false;
     }
     if (find_answer(&tt->is_index, value, &all)) return all;

@@ -52,7 +52,7 @@ static void broken(Lint *l, const TtStep *step, const char *of, const char *rule
     tt_refuse(l->tt, step ? step->op : NULL, "%s could not be proved to keep the rules of a core: %s%s%s"
                                              FIX "use target "
                                              "cpu",
-              tt_file_name(l->kernel), of, *of ? ": " : "", rule);
+              l->tt->plan->file[l->kernel], of, *of ? ": " : "", rule);
 }
 static void broken_cb(Lint *l, const TtStep *step, int cb, const char *rule) { broken(l, step, name_of(l, cb), rule); }
 

@@ -6,6 +6,8 @@
  * element of it is one product by 1. f32 goes in three parts, of the 11 or 10 bits that products take of a source
  * register.
  *
+ * Boxes of whole pages need none of this (tt_parts.c).
+ *
  *     slice x, [r, c]           ones(rows - r = i) x ones(i = columns - c)
  *     insert x, [r, c], part    where inside: part, moved there the same way; else x
  *     repeat<axis> x            x ones(i = columns / times)
@@ -218,11 +220,26 @@ static Ref make(Moves *m, const Op *op) {
     }
 }
 
+/* Is it nothing but what the next part is inserted into? */
+static bool is_under_part(const Tt *tt, const Op *op) {
+    TtPart next;
+    int uses = ir_count_uses(tt->k, tt->arena)[op->results[0]];
+    for (const Op *user = op->next; user; user = user->next)
+        if (user->code == OP_INSERT && user->operands[0] == op->results[0] && tt_part_pages(tt, user->results[0], &next))
+            uses--;
+    return uses == 0;
+}
+
 static void move_region(Tt *tt, Region *region, Map *made_before, Op *first) {
     for (Op *op = region->first, *next; op; op = next) {
         next = op->next;
         for (int i = 0; i < op->region_count; i++) move_region(tt, op->regions[i], made_before, first);
         if (op->result_count != 1 || op->region_count || tt_is_index(tt, op->results[0])) continue;
+        TtPart part;
+        if (tt_part_pages(tt, op->results[0], &part)) {
+            if (op->code == OP_INSERT && !is_under_part(tt, op)) map_put_number(&tt->kept, tt->arena, op->results[0], tt);
+            continue;
+        }
         Moves m = {.tt = tt, .b = ir_builder_before(tt->k, op), .made = made_before, .first = first};
         Ref made = make(&m, op);
         if (!made) continue;

@@ -226,7 +226,7 @@ void tt_lift_numbers(Tt *tt) {
 /* ------------------------------------------------------------------------------------------------------ padding */
 
 /* 1 for each element of the tile: the reader writes 0 where there is none (tt_index_text.c). */
-static Ref inside_of(Builder *b, const Type *type, int axis) {
+Ref tt_inside_of(Builder *b, const Type *type, int axis) {
     Ref places = ir_iota(b, 0, type->extent[axis]);
     for (int d = 0; d < type->rank; d++)
         if (d != axis) places = ir_expand(b, places, d);
@@ -242,7 +242,7 @@ static void neutralize(Tt *tt, Op *op, int operand, int axis, double neutral) {
     if (tt_padding(tt, x, &number) && number == neutral) return;
     Builder b = ir_builder_before(tt->k, op);
     Ref other = ir_splat(&b, ir_float(&b, type->elem, neutral), type);
-    op->operands[operand] = ir_ternary(&b, OP_SELECT, inside_of(&b, type, axis), x, other);
+    op->operands[operand] = ir_ternary(&b, OP_SELECT, tt_inside_of(&b, type, axis), x, other);
 }
 
 void tt_neutralize_padding(Tt *tt, const Op *at) {

@@ -7,7 +7,8 @@
  *   - the paging of vectors: a reduction along rows leaves a column, expand<1> wants one, and so
  * on; what nothing asks for is a plain vector. Elementwise ops and hand-overs carry the answer from
  * value to value;
- *   - a CB a field: load -> compute from 0 on, compute -> store from 16 on, inner ones from 24 on.
+ *   - a CB a field: load -> compute from 0 on, compute -> store from 16 on, inner ones from 24 on. Where there are many
+ *     fields, outputs that are handed over one after the other share one.
  * A Float32 field that both SFPU (exact, unpacked straight to DST) and FPU (19-bit sources) read
  * has two;
  *   - tiles made of indices alone (masks): tt_index.c; DRAM buffers: tt_buffer.c. */
@@ -51,17 +52,14 @@ static const Finding *left_behind(const Tt *tt, const Range *range) {
     return NULL;
 }
 
-void tt_refuse_gather(Tt *tt, const Op *load) {
+const char *tt_gather_reason(Tt *tt, const Op *load) {
     const char *why = "its places follow no boxes of a tensor";
     for (size_t i = 0; i < tt->cx->findings.count; i++) {
         const Finding *f = &tt->cx->findings.at[i];
         if (f->id == FIND_LOAD_GATHERS && memcmp(&f->range, &load->range, sizeof load->range) == 0)
             why = f->text + (strncmp(f->text, "stays a gather: ", 16) == 0 ? 16 : 0);
     }
-    const char *fix = strrchr(why, ';'); /* findings end with what helps */
-    int length = fix && fix[1] ? (int)(fix - why) : (int)strlen(why);
-    tt_refuse(tt, load, "a gather of single elements; %.*s" FIX "%s", length, why,
-              why[length] ? fix + 2 : "read rows of a tensor, or use target cpu");
+    return arena_printf(tt->arena, "a gather of single elements, %s", why);
 }
 
 void tt_refuse_access(Tt *tt, const Op *op) {
@@ -95,17 +93,24 @@ static void refuse_around(Tt *tt, const Op *op) {
     }
 }
 
-/* By its own name, whatever else the kernel does. */
-static void refuse_atomics(Tt *tt, const Op *op) {
-    if (op->code == OP_TATOMIC || op->code == OP_ATOMIC || op->code == OP_ATOMIC_CAS)
-        tt_refuse(tt, op, "an atomic update; cores write whole elements" FIX "store each task's part, and add them in "
-                  "another "
-                          "launch");
+/* By its own name, whatever else the kernel does: what no arrangement of roles would make possible. */
+static void refuse_at_once(Tt *tt, const Op *op) {
+    if (op->code == OP_BITCAST && ir_type(tt->k, op->results[0])->pointer) {
+        tt_refuse(tt, op, "an address that is made of a number; arrays are pages in the chip's memory, and only arguments say "
+                          "which" FIX "pass the array as an argument, or use target cpu");
+        return;
+    }
+    if (op->code != OP_ATOMIC && op->code != OP_ATOMIC_CAS) return;
+    bool is_asked = op->code == OP_ATOMIC_CAS || ir_count_uses(tt->k, tt->arena)[op->results[0]];
+    tt_refuse(tt, op, is_asked ? "the old value of an atomic update; cores take turns at memory, and only their writers see it"
+                                 FIX "leave the old value alone, or use target cpu"
+                               : "an atomic update of single elements, whose places follow no boxes of a tensor"
+                                 FIX "update a tile whose rows or columns are chosen by a vector, or use target cpu");
 }
 
 void tt_plan_roles(Tt *tt) {
     int errors = tt->cx->module->diag->errors;
-    tt_each(tt, tt->k->body, refuse_atomics);
+    tt_each(tt, tt->k->body, refuse_at_once);
     if (tt->cx->module->diag->errors > errors) return;
     for (const Op *op = tt->k->body->first; op; op = op->next) {
         if (op->code == OP_TASKS) {
@@ -193,13 +198,13 @@ static void unify_values(Places *at, Ref a, Ref b) {
     if (is_vector(at->tt, a) && is_vector(at->tt, b)) unify(at, &at->tt->paging[a], &at->tt->paging[b]);
 }
 
-/* [n] -> [n, 1] or [1, n]. */
+/* [n] -> [n, 1] or [1, n], or back. */
 static void settle_reshape(Places *at, Ref vector, const Type *wide) {
     if (!is_vector(at->tt, vector) || wide->rank != 2) return;
     TtPaging want = wide->extent[0] == 1 && wide->extent[1] != 1 ? PAGE_ROW : PAGE_COLUMN;
     if (at->op->code == OP_EXPAND) want = op_int(at->op, AT_AXIS, 0) == 0 ? PAGE_ROW : PAGE_COLUMN;
     TtPaging now = at->tt->paging[vector];
-    if (at->op->code == OP_EXPAND && now != PAGE_ANY && now != PAGE_VECTOR && now != want) {
+    if (at->turned && now != PAGE_ANY && now != PAGE_VECTOR && now != want) {
         for (size_t i = 0; i < at->turned->count; i++)
             if (at->turned->at[i] == at->op) return;
         *VEC_PUSH(at->turned, at->tt->arena) = at->op;
@@ -226,7 +231,7 @@ static void settle_op(Places *at) {
         if (at->spreads) settle_reshape(at, op->operands[0], ir_type(tt->k, op->results[0]));
         return;
     case OP_RESHAPE:
-        settle_reshape(at, op->operands[0], ir_type(tt->k, op->results[0]));
+        if (at->spreads) settle_reshape(at, op->operands[0], ir_type(tt->k, op->results[0]));
         settle_reshape(at, op->results[0], ir_type(tt->k, op->operands[0]));
         return;
     case OP_FOR: {
@@ -258,14 +263,20 @@ static bool settle_region(Places at, const Region *region) {
 
 static void settle_pagings(Tt *tt, const Region *region) {
     FoundOps turned = {0};
-    Places all = {.tt = tt}, one = {.tt = tt, .spreads = true, .turned = &turned};
+    Places all = {.tt = tt, .turned = &turned}, one = {.tt = tt, .spreads = true, .turned = &turned};
     do {
         while (settle_region(all, region) && tt->cx->module->diag->errors == 0) {}
     } while (settle_region(one, region) && tt->cx->module->diag->errors == 0);
     for (size_t i = 0; i < turned.count; i++) { /* [n] -> [1, n] is [n] -> [n, 1] -> [1, n], and the other way */
         Op *op = turned.at[i];
         Builder b = ir_builder_before(tt->k, op);
-        Ref other = ir_expand(&b, op->operands[0], op_int(op, AT_AXIS, 0) ? 0 : 1);
+        const Type *to = ir_type(tt->k, op->results[0]);
+        if (to->rank == 1) {
+            op->operands[0] = ir_permute(&b, op->operands[0], (const int64_t[]){1, 0}, 2);
+            continue;
+        }
+        int axis = op->code == OP_EXPAND ? (int)op_int(op, AT_AXIS, 0) : to->extent[0] != 1;
+        Ref other = ir_expand(&b, op->operands[0], axis ? 0 : 1);
         ir_replace_all(tt->k, op->results[0], ir_permute(&b, other, (const int64_t[]){1, 0}, 2));
         ir_remove(op);
     }
@@ -291,7 +302,7 @@ static void note_load(Tt *tt, const Op *op) {
     if (op->code != OP_PUT) return;
     Ref value = put_value(op);
     const Op *load = ref_is_value(value) ? ir_value(tt->k, value)->op : NULL;
-    if (load && load->code == OP_TLOAD) tt_field(tt, op)->load = load;
+    if (load && (load->code == OP_TLOAD || load->code == OP_LOAD)) tt_field(tt, op)->load = load;
 }
 
 /* --- circular buffers --- */
@@ -324,10 +335,57 @@ int tt_add_scaler(Tt *tt, Range range) {
     return tt->scaler_cb;
 }
 
+/* The only op of the kind on the ring; NULL: there are none, or several. */
+static const Op *only_hand(const Region *region, Opcode code, Ref ring) {
+    const Op *found = NULL;
+    int count = 0;
+    for (const Op *op = region->first; op; op = op->next) {
+        const Op *at = op->code == code && op->operands[0] == ring ? op : NULL;
+        for (int i = 0; i < op->region_count && !at; i++) at = only_hand(op->regions[i], code, ring);
+        if (at) found = at, count++;
+    }
+    return count == 1 ? found : NULL;
+}
+
+static bool is_behind(const Op *a, const Op *b) {
+    while (b && b != a) b = b->previous;
+    return b == a;
+}
+
+/* Are items of a handed over, and taken, before those of b, in the same stretch of both roles? */
+static bool takes_turns(const Tt *tt, Ref a, Ref b) {
+    const Region *compute = tt->role[TENSIX_COMPUTE]->regions[0], *store = tt->role[TENSIX_WRITER]->regions[0];
+    const Op *commit = only_hand(compute, OP_COMMIT, a), *acquire = only_hand(compute, OP_ACQUIRE, b);
+    const Op *release = only_hand(store, OP_RELEASE, a), *wait = only_hand(store, OP_WAIT, b);
+    bool all = commit && acquire && release && wait && only_hand(compute, OP_ACQUIRE, a) && only_hand(store, OP_WAIT, a) &&
+               only_hand(compute, OP_COMMIT, b) && only_hand(store, OP_RELEASE, b);
+    return all && commit->parent == acquire->parent && release->parent == wait->parent && is_behind(commit, acquire) &&
+           is_behind(release, wait);
+}
+
+/* The CB of another output whose items are as large, where CBs are few; -1: it has its own. */
+static int shared_output(const Tt *tt, const TtField *field, const Op *ring) {
+    bool is_output = ring_producer(ring) == ROLE_COMPUTE && ring_consumer(ring) == ROLE_STORE;
+    if (!is_output || 2 * tt->fields.count <= tensix_limits(tt->plan->options.arch)->cbs) return -1;
+    for (size_t i = 0; &tt->fields.at[i] != field; i++) {
+        const TtField *other = &tt->fields.at[i];
+        bool is_alike = other->type == field->type && other->paging == field->paging && other->cb >= 0 &&
+                        ring_producer(ir_value(tt->k, other->ring)->op) == ROLE_COMPUTE && other->ring != field->ring;
+        bool all = is_alike; /* of those that have it already */
+        for (size_t j = i; &tt->fields.at[j] != field && all; j++)
+            all = tt->fields.at[j].cb != other->cb || takes_turns(tt, tt->fields.at[j].ring, field->ring);
+        if (all) return other->cb;
+    }
+    return -1;
+}
+
 static void add_field_cbs(Tt *tt, TtField *field, const Op *ring, bool is_only_field) {
     TtFormat format;
     const Type *type = field->type;
-    if (!tt_format(type->elem, &format)) {
+    bool is_worked_out = ring_producer(ring) == ROLE_COMPUTE && !elem_is_float(type->elem); /* tt_integers.c */
+    if (!tt_format(type->elem, &format) && is_worked_out) {
+        format = TT_Float32;
+    } else if (!tt_format(type->elem, &format)) {
         tt_refuse(tt, field->load ? field->load : ring,
                   "a load or store of %s; tiles of f32, bf16, f16, i8 or u8 move between memory and cores",
                   ty_text(type, tt->arena));
@@ -340,6 +398,8 @@ static void add_field_cbs(Tt *tt, TtField *field, const Op *ring, bool is_only_f
     Word from = ring_producer(ring), to = ring_consumer(ring);
     field->plain = field->load && tt_plain_load(tt, field->load, field->paging);
     int64_t pages = tt_pages(type, field->paging), slots = tt_slots(tt, field, ring, op_int(ring, AT_SLOTS, 1));
+    field->cb = field->fpu_cb = shared_output(tt, field, ring);
+    if (field->cb >= 0) return;
     bool exact = format == TT_Float32, is_input = to == ROLE_COMPUTE;
     bool has_two = is_input && exact && field->moved && field->multiplied;
     field->cb = tt_add_cb(tt, name, from, to, what, format, pages, slots, ring->range);
@@ -355,6 +415,8 @@ static void refuse_unknown(Tt *tt, const Op *op) {
     const Type *type = ir_type(tt->k, op->results[0]);
     if (type->kind != TY_TILE || !type->rank || op_has(op->code, TRAIT_ELEMENTWISE) || tt_is_index(tt, op->results[0]))
         return;
+    TtPart part;
+    if (tt_part_pages(tt, op->results[0], &part)) return;
     switch (op->code) {
     case OP_SPLAT:
     case OP_UNDEF:

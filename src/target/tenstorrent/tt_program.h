@@ -64,7 +64,7 @@ typedef enum TtStepKind {
     STEP_COPY,      /* the item of cb into that of cb2, in L1 */
     STEP_MAKE_PAGE, /* of cb, at text; body computes an element */
     STEP_PUT_PAGE,   /* of cb, at text, element by element to buffer; body says where each goes, number: its page in
-                        L1 */
+                        L1; page2: NULL, or what an atomic update makes of the old element */
     STEP_SCALER,    /* cb */
     /* of compute */
     STEP_STARTUP,    /* format */

@@ -82,7 +82,7 @@ void role_init(Role *role, Tt *tt, int kernel) {
     static const char *const words[] = {
         "task", "first_task", "task_count", "turn", "columns", "rows", "row_tasks", "plane_tasks", "row_share",
         "column_share", "row_members", "column_members", "row_place", "column_place", "row_first", "column_first",
-        "member", "trip", "kernel_main", "from", "to", "page", "r",  "c",  "p",  "kt",  "i",   "j",
+        "member", "trip", "my_turn", "kernel_main", "from", "to", "page", "r",  "c",  "p",  "kt",  "i",   "j",
         "i0",   "i1",         "i2",         "i3",          "i4",   "i5", "i6",   "i7", "i8", "i9", "i10", "i11", NULL};
     cs_reserve(&role->p, words);
     role->p.depth = 1;
@@ -175,6 +175,14 @@ const char *role_elements(Role *role, int buffer) {
     name = cs_fresh(&role->p, arena_printf(tt->arena, "%s_elements", hint));
     map_set(&role->declared, tt->arena, key, (void *)name);
     declare(role, "TwElements<decltype(%s)> %s{%s, get_write_ptr(%s)};", pages, name, pages, role_cb(role, cb));
+    return name;
+}
+
+const char *role_turn(Role *role) {
+    const char *name = "my_turn";
+    if (map_get(&role->declared, name)) return name;
+    map_set(&role->declared, role->tt->arena, name, (void *)name);
+    declare(role, "TwTurn %s = tw_turn_of(%d, 0);", name, TW_TASK_WORDS);
     return name;
 }
 
@@ -532,6 +540,7 @@ static void build_tasks(Role *role) {
     if (role->start) role->start(role);
     role_ops(role, body);
     if (role->leave) role->leave(role, mark);
+    if (role->finish) role->finish(role);
     role_close(role);
     if (role->behind) role->behind(role);
 }

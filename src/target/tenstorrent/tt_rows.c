@@ -57,7 +57,7 @@ const char *tt_fetched(Role *role, const Op *load) {
 }
 
 static void each_fetched(Role *role, const TtFetched *fetched, TtHand hand) {
-    for (size_t i = 0; i < fetched->count; i++) role_hand(role, hand, fetched->at[i]);
+    for (size_t i = 0; i < fetched->count; i++) role_hand(role, hand, fetched->at[i].cb);
 }
 
 TtFetched tt_fetch_indices(Role *role, const Op *load) {
@@ -73,7 +73,7 @@ TtFetched tt_fetch_indices(Role *role, const Op *load) {
         const char *name = v->name ? v->name : "indices";
         int64_t pages = tt_pages(v->type, PAGE_VECTOR);
         int cb = tt_add_cb(tt, name, ROLE_LOAD, ROLE_LOAD, "an index vector", TT_Int32, pages, 1, from->range);
-        *VEC_PUSH(&fetched, tt->arena) = cb;
+        *VEC_PUSH(&fetched, tt->arena) = (TtFetch){from, cb};
         role_hand(role, CB_RESERVE, cb);
         tt_read_box(role, from, &field, cb);
     }
@@ -81,14 +81,18 @@ TtFetched tt_fetch_indices(Role *role, const Op *load) {
     each_fetched(role, &fetched, CB_PUSH);
     each_fetched(role, &fetched, CB_WAIT);
     for (size_t i = 0; i < loads.count; i++) {
-        const char *at = cs_fresh(&role->p, arena_printf(tt->arena, "%s_at", tt->plan->cbs.at[fetched.at[i]].name + 3));
+        const char *at = cs_fresh(&role->p, arena_printf(tt->arena, "%s_at", tt->plan->cbs.at[fetched.at[i].cb].name + 3));
         role_step(role, (TtStep){.kind = STEP_POINTER,
                                  .hand = CB_WAIT,
-                                 .cb = fetched.at[i],
+                                 .cb = fetched.at[i].cb,
                                  .text = arena_printf(tt->arena, "const u32 %s", at)});
         map_set(&role->declared, tt->arena, key_of(role, loads.at[i]), (void *)at);
     }
     return fetched;
 }
 
-void tt_drop_indices(Role *role, const TtFetched *fetched) { each_fetched(role, fetched, CB_POP); }
+void tt_drop_indices(Role *role, const TtFetched *fetched) {
+    each_fetched(role, fetched, CB_POP);
+    for (size_t i = 0; i < fetched->count; i++)
+        map_set(&role->declared, role->tt->arena, key_of(role, fetched->at[i].load), NULL);
+}

@@ -49,6 +49,13 @@ static const char *page_text(const Section *s, int page, int64_t down_step, int6
     return sum_text(section_tt(s)->arena, terms, 3, i * down_step + j * across_step);
 }
 
+/* In a grid of so many columns, from a page on. */
+static const char *page_text_from(const Section *s, int page, int64_t columns, int64_t first) {
+    int i = page / s->across, j = page % s->across;
+    Term terms[2] = {{s->r, columns}, {s->c_var, 1}};
+    return sum_text(section_tt(s)->arena, terms, 2, first + i * columns + j);
+}
+
 static int slot_of(const Section *s, const Node *n, int page) { return n->slot * s->down * s->across + page; }
 
 /* --------------------------------------------------------------------------------------------------- steps */
@@ -74,7 +81,8 @@ static void add_copy(Section *s, const Node *n) {
         role_step(role, (TtStep){.kind = STEP_MOVE,
                                  .as = as,
                                  .cb = n->cb,
-                                 .page = page_text(s, p, down, across, (Term){0}),
+                                 .page = n->columns ? page_text_from(s, p, n->columns, n->from)
+                                                    : page_text(s, p, down, across, (Term){0}),
                                  .slot = slot_of(s, n, p)});
 }
 
@@ -205,12 +213,15 @@ static void add_pages(Section *s, int root) {
     add_dst(role, DST_COMMIT);
     add_dst(role, DST_WAIT);
     role_step(role, (TtStep){.kind = STEP_SETUP, .format = {-1, -1, s->root->cb}});
-    bool in_order = !s->root->adds_if && (s->across == s->grid_columns || s->down == 1);
+    const Root *to = s->root;
+    bool in_order = !to->adds_if && !to->columns && (s->across == s->grid_columns || s->down == 1);
     for (int page = 0; page < s->down * s->across; page++)
         role_step(role, (TtStep){.kind = STEP_PACK,
                                  .slot = slot_of(s, result, page),
                                  .cb = s->root->cb,
-                                 .page = in_order ? NULL : page_text(s, page, s->grid_columns, 1, (Term){0})});
+                                 .page = in_order      ? NULL
+                                         : to->columns ? page_text_from(s, page, to->columns, to->row * to->columns + to->column)
+                                                       : page_text(s, page, s->grid_columns, 1, (Term){0})});
     /* The packer's mask goes, so the next reduction needs its init again. */
     if (s->reduces || c->reduces) role_step(role, (TtStep){.kind = STEP_REDUCE_END});
     add_dst(role, DST_RELEASE);
@@ -254,8 +265,39 @@ bool section_fits_dst(Compute *c, const Root *root, Ref in_dst, int64_t pages) {
     return (s.need > 1 ? s.need : 1) * pages <= tensix_dst_slots(true, false);
 }
 
+/* Parts one after the other, each packed where it belongs; first what is under them. */
+static void assemble(Compute *c, const Root *root, const TtPart *last) {
+    const Tt *tt = c->role.tt;
+    VEC(TtPart) parts = {0};
+    TtPart part = *last;
+    do
+        *VEC_PUSH(&parts, tt->arena) = part;
+    while (tt_part_pages(tt, tt_same_pages(tt, part.whole), &part) && part.op->code == OP_INSERT);
+    Ref under = VEC_LAST(&parts).whole;
+    const Op *maker = ref_is_value(under) ? ir_value(tt->k, under)->op : NULL;
+    Root one = {.cb = root->cb, .op = root->op, .columns = last->columns};
+    if (!maker || maker->code != OP_UNDEF) {
+        one.value = under;
+        section_root(c, &one);
+    }
+    for (size_t i = parts.count; i-- > 0;) {
+        one.value = parts.at[i].part, one.row = parts.at[i].row, one.column = parts.at[i].column;
+        section_root(c, &one);
+    }
+}
+
 void section_root(Compute *c, const Root *root) {
     Section s;
+    TtPart part;
+    Ref whole = tt_same_pages(c->role.tt, root->value);
+    if (ref_is_value(whole) && c->home[whole] < 0 && tt_part_pages(c->role.tt, whole, &part) && part.op->code == OP_INSERT) {
+        bool is_plain = !root->adds_if && !root->to_dst && !c->in_dst && !root->columns;
+        if (is_plain) {
+            assemble(c, root, &part);
+            return;
+        }
+        compute_spill(c, whole, false, root->op);
+    }
     size_t pops = c->pops.count, homes = c->homed.count;
     if (!c->in_dst) graph_prepare(c, root, root->value, false);
     int node = graph_build(&s, c, root);

@@ -86,6 +86,7 @@ void tt_plan_shares(Tt *tt) {
     int rank = tt->tasks->operand_count;
     const TtOptions *asked = &tt->plan->options;
     bool on_rectangle = asked->policy == TW_AUTO || asked->policy == TW_RECT;
+    if (tt->updates) return; /* cores take turns in the order of tasks */
     if (!load || rank < 2 || asked->multicast == WISH_OFF || !on_rectangle) return;
     unsigned column = 1u << (rank - 1), row = 1u << (rank - 2);
     for (const Op *op = load->regions[0]->first; op; op = op->next) {

@@ -173,9 +173,10 @@ static void put_step(Role *role, const TtStep *step) {
         cs_close_with(p, "});");
         return;
     case STEP_PUT_PAGE:
-        cs_open(p, "tw_put_page<%s, %s>(%s, %s, [&](i32 r, i32 c) -> i64",
+        cs_open(p, "tw_%s_page<%s, %s%s%s>(%s, %s, [&](i32 r, i32 c) -> i64", step->page2 ? "update" : "put",
                 word_of(role->tt->plan->cbs.at[step->cb].desc.page_bytes),
-                cs_memory_type(role->tt->plan->buffers.at[step->buffer].elem), step->number, step->text);
+                cs_memory_type(role->tt->plan->buffers.at[step->buffer].elem), step->page2 ? ", " : "",
+                step->page2 ? step->page2 : "", step->number, step->text);
         put_block(role, &step->body);
         cs_close_with(p, "});");
         return;
@@ -235,7 +236,7 @@ char *tt_kernel_text(Role *role) {
     text_add(&out,
              "// %s: what role `%s` of kernel `%s` does, for one core's share of the tasks.\n// "
              "Made by Tilewright; plan.json has the arguments and circular buffers.\n",
-             tt_file_name(role->kernel), roles[role->kernel], tt->plan->name);
+             tt->plan->file[role->kernel], roles[role->kernel], tt->plan->name);
     text_add(&out, "#include \"%s\"\n\nvoid kernel_main() {\n", tt_prelude_name(role->kernel));
     if (tt->role[role->kernel])
         text_add(&out, "    const u32 first_task = get_arg_val<u32>(0), task_count = get_arg_val<u32>(1);\n");

@@ -8,8 +8,10 @@ extern "C" __global__ void __launch_bounds__(128) add_kernel(f32 *x_ptr, f32 *y_
     // 14: pid = tl.program_id(axis=0)
     const i32 pid = tw_block_x();
     // 17: block_start = pid * BLOCK_SIZE
+    // first element of x in x_ptr; first element of y in y_ptr; first element of output in output_ptr
     const i32 block_start = tw_mul(pid, 1024);
     // 24: x = tl.load(x_ptr + offsets, mask=mask)
+    // x from x_ptr, 4 elements at a time: each thread's element (i0)
     f32 x[8];
 #pragma unroll
     for (int r = 0; r < 8; r += 4) {
@@ -17,6 +19,7 @@ extern "C" __global__ void __launch_bounds__(128) add_kernel(f32 *x_ptr, f32 *y_
         tw_ldg_or(4, (u64)i0 < (u64)n_elements, x + r, x_ptr + i0, (f32)0.0f);
     }
     // 25: y = tl.load(y_ptr + offsets, mask=mask)
+    // y from y_ptr, 4 elements at a time: each thread's element (i0)
     f32 y[8];
 #pragma unroll
     for (int r = 0; r < 8; r += 4) {
@@ -28,6 +31,7 @@ extern "C" __global__ void __launch_bounds__(128) add_kernel(f32 *x_ptr, f32 *y_
 #pragma unroll
     for (int r = 0; r < 8; r++) output[r] = x[r] + y[r];
     // 31: tl.store(output_ptr + offsets, output, mask=mask)
+    // output to output_ptr, 4 elements at a time: each thread's element (i0)
 #pragma unroll
     for (int r = 0; r < 8; r += 4) {
         const i64 i0 = (i64)block_start + (at0 + (r >> 2) * 512);

@@ -9,6 +9,7 @@ extern "C" __global__ void __launch_bounds__(128) layernorm_kernel(f32 *x_ptr, f
     // 9: row = tl.program_id(0)
     const i32 row = tw_block_x();
     // 10: cols = tl.arange(0, BLOCK)
+    // which elements of centred are kept
     bool inside[8];
 #pragma unroll
     for (int r = 0; r < 8; r++) {
@@ -16,6 +17,7 @@ extern "C" __global__ void __launch_bounds__(128) layernorm_kernel(f32 *x_ptr, f
         inside[r] = at0 + (r >> 2) * 512 < n_cols;
     }
     // 12: x = tl.load(x_ptr + row * stride + cols, mask=inside, other=0.0).to(tl.float32)
+    // x from x_ptr, 4 elements at a time: each thread's row (i0) and column (i1)
     f32 x[8];
 #pragma unroll
     for (int r = 0; r < 8; r += 4) {
@@ -29,6 +31,7 @@ extern "C" __global__ void __launch_bounds__(128) layernorm_kernel(f32 *x_ptr, f
         const f32 part_1 = (x[0] + x[1]) + (x[2] + x[3]);
         const f32 part_2 = (x[4] + x[5]) + (x[6] + x[7]);
         f32 part_3 = part_1 + part_2;
+        // those of warps, through shared memory: each leaves its own, and reads those that it combines
         tw_sts(1, tw_thread() * 4, &part_3);
         tw_sync();
         tw_lds_tree_4(add, part_3, lane * 4, 0, 256, 128, 384);
@@ -62,6 +65,7 @@ extern "C" __global__ void __launch_bounds__(128) layernorm_kernel(f32 *x_ptr, f
 #pragma unroll
         for (int r = 0; r < 8; r += 4) part_4[r] = part_4[r] + tw_shfl_xor(part_4[r], 2);
         part_4[0] = part_4[0] + part_4[4];
+        // those of warps, through shared memory: each leaves its own, and reads those that it combines
         tw_sts(1, 512 + tw_thread() * 4, &part_4[0]);
         tw_sync();
         tw_lds_tree_4(add, part_4[0], 512 + lane * 4, 0, 256, 128, 384);
@@ -74,6 +78,7 @@ extern "C" __global__ void __launch_bounds__(128) layernorm_kernel(f32 *x_ptr, f
     // 16: rstd = 1 / tl.sqrt(var + eps)
     const f32 rstd = tw_div_fast(1.0f, tw_sqrt_fast(var + eps));
     // 17: w = tl.load(w_ptr + cols, mask=inside)
+    // w from w_ptr, 4 elements at a time: each thread's element (i0)
     f32 w[8];
 #pragma unroll
     for (int r = 0; r < 8; r += 4) {
@@ -81,6 +86,7 @@ extern "C" __global__ void __launch_bounds__(128) layernorm_kernel(f32 *x_ptr, f
         tw_ldg_or(4, (u64)i0 < (u64)n_cols, w + r, w_ptr + i0, (f32)0.0f);
     }
     // 18: b = tl.load(b_ptr + cols, mask=inside)
+    // b from b_ptr, 4 elements at a time: each thread's element (i0)
     f32 b_1[8];
 #pragma unroll
     for (int r = 0; r < 8; r += 4) {
@@ -92,6 +98,7 @@ extern "C" __global__ void __launch_bounds__(128) layernorm_kernel(f32 *x_ptr, f
 #pragma unroll
     for (int r = 0; r < 8; r++) y[r] = tw_fma(centred[r] * rstd, w[r], b_1[r]);
     // 20: tl.store(y_ptr + row * stride + cols, y, mask=inside)
+    // y to y_ptr, 4 elements at a time: each thread's row (i0) and column (i1)
 #pragma unroll
     for (int r = 0; r < 8; r += 4) {
         const i64 i0 = (i64)row;

@@ -5,11 +5,13 @@ extern "C" __global__ void __launch_bounds__(256, 1) matmul_kernel(f32 *a_ptr, f
         i32 N, i32 K, i32 stride_am, i32 stride_ak, i32 stride_bk, i32 stride_bn, i32 stride_cm,
         i32 stride_cn) {
     // 9: tiles_m = tl.cdiv(M, BM)
+    // how many programs there are
     const i32 tiles_m = tw_cdiv(M, 128);
     // 10: tiles_n = tl.cdiv(N, BN)
     const i32 tiles_n = tw_cdiv(N, 128);
     // 11: per_group = GROUP * tiles_n
     // 36: for k in range(0, tl.cdiv(K, BK)):
+    // trips of the loop over k
     const i32 cdiv = tw_cdiv(K, 32);
     // where tiles and barriers (a slot is full, is empty) of the rings lie in shared memory; bytes of a slot
     const u32 in_a = 0, in_b = 16384, in_bytes = 32768; // ring in, 3 slots
@@ -23,6 +25,7 @@ extern "C" __global__ void __launch_bounds__(256, 1) matmul_kernel(f32 *a_ptr, f
     const i32 at1_1 = lane * 4;
     const i32 at1_2 = (lane & 3) * 2 + (warp >> 1) * 8;
     const i32 at0_2 = (lane >> 2) + (warp & 1) * 16;
+    // of each ring: the slot that is filled next, and the one that is read next
     u32 in_put = 0, in_get = 0;
     const i32 task = tw_block_x() + tw_blocks_x() * (tw_block_y() + tw_blocks_y() * tw_block_z());
     if (task < tasks) {
@@ -33,21 +36,28 @@ extern "C" __global__ void __launch_bounds__(256, 1) matmul_kernel(f32 *a_ptr, f
         const i32 pid_m = group * 8 + in_group % group_rows;
         const i32 pid_n = in_group / group_rows;
         // 30: rm = pid_m * BM + tl.arange(0, BM)
+        // first row of a in a_ptr; first row of acc in c_ptr
         const i32 rm_mul = tw_mul(pid_m, 128);
         // 31: rn = pid_n * BN + tl.arange(0, BN)
+        // first column of b in b_ptr; first column of acc in c_ptr
         const i32 rn_mul = tw_mul(pid_n, 128);
         // 35: acc = tl.zeros((BM, BN), dtype=tl.float32)
         // 36: for k in range(0, tl.cdiv(K, BK)):
         f32 acc[64] = {};
         tw_sync();
+        // tiles of the first 2 trips, before the loop
         for (int turn_1 = 0; turn_1 < 2; turn_1++) {
             const i64 first_1_wide = (i64)turn_1;
             if (first_1_wide < cdiv) {
+                // the trip whose tiles are loaded now
                 const i32 first_1 = (i32)first_1_wide;
                 // 37: left = K - k * BK
+                // first column of a in a_ptr; first row of b in b_ptr
                 const i32 left_mul = tw_mul(first_1, 32);
+                // the next slot of in to be filled
                 const u32 in_slot = in_put;
                 in_put = in_put == 2 ? 0 : in_put + 1;
+                // a from a_ptr, 4 elements at a time: each thread's row (i0) and column (i1)
 #pragma unroll
                 for (int r = 0; r < 16; r += 4) {
                     const i64 i0 = (i64)rm_mul + (at0 + (r >> 2) * 32);
@@ -57,6 +67,7 @@ extern "C" __global__ void __launch_bounds__(256, 1) matmul_kernel(f32 *a_ptr, f
                                 4) + ((r >> 2) * 32) * 128, a_ptr + i0 * stride_am + i1, (u64)i0 < (u64)M
                             && (u64)i1 < (u64)K);
                 }
+                // b from b_ptr, 4 elements at a time: each thread's row (i0) and column (i1)
 #pragma unroll
                 for (int r = 0; r < 16; r += 4) {
                     const i64 i0 = (i64)left_mul + (at0_1 + (r >> 2) * 8);
@@ -73,12 +84,17 @@ extern "C" __global__ void __launch_bounds__(256, 1) matmul_kernel(f32 *a_ptr, f
         for (i32 k = 0; k < cdiv; k++) {
             tw_cp_async_wait(1);
             tw_sync();
+            // tiles of the trip 2 later, if there is one
             const i64 next_wide = (i64)k + (i64)2;
             if (next_wide < cdiv) {
+                // the trip whose tiles are loaded now
                 const i32 next = (i32)next_wide;
+                // first column of a in a_ptr; first row of b in b_ptr
                 const i32 left_mul = tw_mul(next, 32);
+                // the next slot of in to be filled
                 const u32 in_slot_1 = in_put;
                 in_put = in_put == 2 ? 0 : in_put + 1;
+                // a from a_ptr, 4 elements at a time: each thread's row (i0) and column (i1)
 #pragma unroll
                 for (int r = 0; r < 16; r += 4) {
                     const i64 i0 = (i64)rm_mul + (at0 + (r >> 2) * 32);
@@ -88,6 +104,7 @@ extern "C" __global__ void __launch_bounds__(256, 1) matmul_kernel(f32 *a_ptr, f
                                 4) + ((r >> 2) * 32) * 128, a_ptr + i0 * stride_am + i1, (u64)i0 < (u64)M
                             && (u64)i1 < (u64)K);
                 }
+                // b from b_ptr, 4 elements at a time: each thread's row (i0) and column (i1)
 #pragma unroll
                 for (int r = 0; r < 16; r += 4) {
                     const i64 i0 = (i64)left_mul + (at0_1 + (r >> 2) * 8);
@@ -100,11 +117,13 @@ extern "C" __global__ void __launch_bounds__(256, 1) matmul_kernel(f32 *a_ptr, f
             }
             tw_cp_async_commit();
             // 38: a = tl.load(a_ptrs, mask=(rm[:, None] < M) & (rk[None, :] < left), other=0.0)
+            // the next slot of in to be read
             const u32 in_slot_2 = in_get;
             in_get = in_get == 2 ? 0 : in_get + 1;
             // 39: b = tl.load(b_ptrs, mask=(rk[:, None] < left) & (rn[None, :] < N), other=0.0)
             // 40: acc = tl.dot(a, b, acc)
             {
+                // a times b: the first row and column of this warp's share; fa, fb: words of both, each from the lane's own place
                 const i32 wm = (warp & 1) % 8 * 16, wn = (warp >> 1 & 3) % 16 * 8;
 #pragma unroll
                 for (int kk = 0; kk < 32; kk += 8) {
@@ -132,6 +151,7 @@ extern "C" __global__ void __launch_bounds__(256, 1) matmul_kernel(f32 *a_ptr, f
         }
         // 45: tl.store(c_ptrs, c, mask=(rm[:, None] < M) & (rn[None, :] < N))
         tw_sync();
+        // acc to shared memory, rows of 128 bytes: each thread's elements to their rows and columns
 #pragma unroll
         for (int r = 0; r < 64; r += 2) {
             tw_sts(2, tw_tile_at(out_acc, at0_2 + (((r >> 1) & 1) * 8 + (r >> 4) * 32),
@@ -139,10 +159,12 @@ extern "C" __global__ void __launch_bounds__(256, 1) matmul_kernel(f32 *a_ptr, f
         }
         tw_sync();
         f32 acc_1[64];
+        // acc from shared memory, rows of 128 bytes: each thread's elements by row and column
 #pragma unroll
         for (int r = 0; r < 64; r += 4) {
             tw_lds(4, acc_1 + r, tw_tile_at(out_acc, at0_1 + (r >> 2) * 8, at1_1, 16384, 128, 4));
         }
+        // acc to c_ptr, 4 elements at a time: each thread's row (i0) and column (i1)
 #pragma unroll
         for (int r = 0; r < 64; r += 4) {
             const i64 i0 = (i64)rm_mul + (at0_1 + (r >> 2) * 8);

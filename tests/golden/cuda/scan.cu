@@ -8,6 +8,7 @@ extern "C" __global__ void __launch_bounds__(128) scan_kernel(f32 *x_ptr, f32 *o
     // 15: row = tl.program_id(0)
     const i32 row = tw_block_x();
     // 17: x = tl.load(x_ptr + row * n + i, mask=i < n, other=0.0)
+    // x from x_ptr, 4 elements at a time: each thread's row (i0) and column (i1)
     f32 x[8];
 #pragma unroll
     for (int r = 0; r < 8; r += 4) {
@@ -21,6 +22,7 @@ extern "C" __global__ void __launch_bounds__(128) scan_kernel(f32 *x_ptr, f32 *o
         f32 part_1[8];
 #pragma unroll
         for (int r = 0; r < 8; r++) part_1[r] = x[r];
+        // blocks of 2 elements: the upper halves take in the last of the others
         {
             f32 got[8];
 #pragma unroll
@@ -31,6 +33,7 @@ extern "C" __global__ void __launch_bounds__(128) scan_kernel(f32 *x_ptr, f32 *o
                 part_1[r] = got[r & ~1] + part_1[r];
             }
         }
+        // blocks of 4 elements: the upper halves take in the last of the others
         {
             f32 got_1[8];
 #pragma unroll
@@ -41,6 +44,7 @@ extern "C" __global__ void __launch_bounds__(128) scan_kernel(f32 *x_ptr, f32 *o
                 part_1[r] = got_1[r & ~3] + part_1[r];
             }
         }
+        // blocks of 8 elements: the upper halves take in the last of the others
         {
             f32 got_2[8];
 #pragma unroll
@@ -52,6 +56,7 @@ extern "C" __global__ void __launch_bounds__(128) scan_kernel(f32 *x_ptr, f32 *o
                 }
             }
         }
+        // blocks of 16 elements: the upper halves take in the last of the others
         {
             f32 got_3[8];
 #pragma unroll
@@ -63,6 +68,7 @@ extern "C" __global__ void __launch_bounds__(128) scan_kernel(f32 *x_ptr, f32 *o
                 }
             }
         }
+        // blocks of 32 elements: the upper halves take in the last of the others
         {
             f32 got_4[8];
 #pragma unroll
@@ -74,6 +80,7 @@ extern "C" __global__ void __launch_bounds__(128) scan_kernel(f32 *x_ptr, f32 *o
                 }
             }
         }
+        // blocks of 64 elements: the upper halves take in the last of the others
         {
             f32 got_5[8];
 #pragma unroll
@@ -85,6 +92,7 @@ extern "C" __global__ void __launch_bounds__(128) scan_kernel(f32 *x_ptr, f32 *o
                 }
             }
         }
+        // blocks of 128 elements: the upper halves take in the last of the others
         {
             f32 got_6[8];
 #pragma unroll
@@ -96,6 +104,7 @@ extern "C" __global__ void __launch_bounds__(128) scan_kernel(f32 *x_ptr, f32 *o
                 }
             }
         }
+        // blocks of 256 elements: the upper halves take in the last of the others
         {
             f32 got_7[8];
 #pragma unroll
@@ -114,6 +123,7 @@ extern "C" __global__ void __launch_bounds__(128) scan_kernel(f32 *x_ptr, f32 *o
                 }
             }
         }
+        // blocks of 512 elements: the upper halves take in the last of the others
         {
             f32 got_8[8];
             tw_sync();
@@ -133,6 +143,7 @@ extern "C" __global__ void __launch_bounds__(128) scan_kernel(f32 *x_ptr, f32 *o
                 }
             }
         }
+        // blocks of 1024 elements: the upper halves take in the last of the others
         {
             f32 got_9[8];
             tw_sync();
@@ -148,6 +159,7 @@ extern "C" __global__ void __launch_bounds__(128) scan_kernel(f32 *x_ptr, f32 *o
 #pragma unroll
         for (int r = 0; r < 8; r++) scan[r] = part_1[r];
     }
+    // the tile to out_ptr, 4 elements at a time: each thread's row (i0) and column (i1)
 #pragma unroll
     for (int r = 0; r < 8; r += 4) {
         const i64 i0 = (i64)row;

@@ -9,6 +9,7 @@ extern "C" __global__ void __launch_bounds__(256) softmax_kernel(bf16 *out_ptr, 
     // 9: row = tl.program_id(0)
     const i32 row = tw_block_x();
     // 12: x = tl.load(in_ptr + row * in_stride + cols, mask=inside, other=-float("inf"))
+    // x from in_ptr, 8 elements at a time: each thread's row (i0) and column (i1)
     u32 x[8];
 #pragma unroll
     for (int r = 0; r < 16; r += 8) {
@@ -32,6 +33,7 @@ extern "C" __global__ void __launch_bounds__(256) softmax_kernel(bf16 *out_ptr, 
                 tw_max(shifted_cast[14], shifted_cast[15]));
         f32 part_5 = tw_max(tw_max(part_1, part_2), tw_max(part_3, part_4));
         part_5 = tw_lanes_max_up(part_5);
+        // those of warps, through shared memory: each leaves its own, and reads those that it combines
         tw_sts_if(1, lane == 0, warp * 4, &part_5);
         tw_sync();
         tw_lds_tree_8(max, part_5, 0, 0, 4, 8, 12, 16, 20, 24, 28);
@@ -52,6 +54,7 @@ extern "C" __global__ void __launch_bounds__(256) softmax_kernel(bf16 *out_ptr, 
         const f32 part_8 = (numerator[8] + numerator[9]) + (numerator[10] + numerator[11]);
         const f32 part_9 = (numerator[12] + numerator[13]) + (numerator[14] + numerator[15]);
         f32 part_10 = (part_6 + part_7) + (part_8 + part_9);
+        // those of warps, through shared memory: each leaves its own, and reads those that it combines
         tw_sts(1, 32 + tw_thread() * 4, &part_10);
         tw_sync();
         tw_lds_tree_8(add, part_10, 32 + lane * 4, 0, 512, 256, 768, 128, 640, 384, 896);
@@ -66,6 +69,7 @@ extern "C" __global__ void __launch_bounds__(256) softmax_kernel(bf16 *out_ptr, 
         // 16: tl.store(out_ptr + row * out_stride + cols, y, mask=inside)
         cast[r] = y;
     }
+    // y to out_ptr, 8 elements at a time: each thread's row (i0) and column (i1)
 #pragma unroll
     for (int r = 0; r < 16; r += 8) {
         const i64 i0 = (i64)row;

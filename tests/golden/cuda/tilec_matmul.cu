@@ -9,9 +9,11 @@ extern "C" __global__ void __launch_bounds__(384, 1) matmul_kernel(bf16 *g_A, i6
         const __grid_constant__ TensorMap map_g_A, const __grid_constant__ TensorMap map_g_B, i32 grid0,
         i32 grid1, i32 grid2) {
     // 63: int rows = cdiv(a->globals->C.rows, 64 * MB), cols = cdiv(a->globals->C.cols, 64 * NB);
+    // how many programs there are
     const i32 rows = tw_cdiv((i32)(i64)g_C_n0, 128);
     const i32 cols = tw_cdiv((i32)(i64)g_C_n1, 256);
     // 74: a->num_iters = cdiv(a->globals->A.cols, K_BLOCK);
+    // trips of the loop over iter
     const i32 num_iters = tw_cdiv((i32)(i64)g_A_n1, 64);
     // 118: lcf_kernel(matmul,
     // where tiles and barriers (a slot is full, is empty) of the rings lie in shared memory; bytes of a slot
@@ -34,6 +36,7 @@ extern "C" __global__ void __launch_bounds__(384, 1) matmul_kernel(bf16 *g_A, i6
         // along each axis of a tile: the first place that this thread holds
         const i32 at1 = (lane & 3) * 2;
         const i32 at0 = (lane >> 2) + warp * 16;
+        // of each ring: the slot that comes next, and the phase of its barriers, which turns where slots begin anew
         u32 in_next = 0, in_phase = 0;
         for (i32 task = tw_block_x(); task < tasks; task += tw_blocks_x()) {
             // which tile: groups of rows of tiles, each down its columns, so that the L2 holds what they share
@@ -43,8 +46,10 @@ extern "C" __global__ void __launch_bounds__(384, 1) matmul_kernel(bf16 *g_A, i6
             const i32 v = group * 8 + in_group % group_rows;
             const i32 v_1 = in_group / group_rows;
             // 85: tma_load_async(&a->input->a[i], a->globals->A, at(a->common->row + i, a->iter), a->inputs_ ..
+            // first row of a in g.A; first row of acc in g.C
             const i32 mul = tw_mul(v, 128);
             // 87: tma_load_async(&a->input->b[i], a->globals->B, NT ? at(a->common->col + i, a->iter) : at(a ..
+            // first column of b in g.B; first column of acc in g.C
             const i32 mul_1 = tw_mul(v_1, 256);
             // 94: warpgroup_zero(&a->state->acc);
             // 97: static void consumer_compute(lcf_compute_args *a) {
@@ -54,6 +59,7 @@ extern "C" __global__ void __launch_bounds__(384, 1) matmul_kernel(bf16 *g_A, i6
 #pragma unroll 1
                 for (i32 iter = 0; iter < num_iters; iter++) {
                     // 85: tma_load_async(&a->input->a[i], a->globals->A, at(a->common->row + i, a->iter), a->inputs_ ..
+                    // the next slot of in, when it is full
                     const u32 in_slot = in_next;
                     tw_mbar_wait(in_full + in_slot * 8, in_phase);
                     if (++in_next == 3) {
@@ -62,6 +68,7 @@ extern "C" __global__ void __launch_bounds__(384, 1) matmul_kernel(bf16 *g_A, i6
                     }
                     // 87: tma_load_async(&a->input->b[i], a->globals->B, NT ? at(a->common->col + i, a->iter) : at(a ..
                     // 99: warpgroup_mma_AB(&a->state->acc, &a->input->a[warpgroup_groupid()], tile_view(b_tiles, a-> ..
+                    // a times b, each warpgroup its own rows, 16 along K a step: where step kk of both begins in shared memory
                     tw_wgmma_fence();
 #pragma unroll
                     for (int kk = 0; kk < 4; kk++) {
@@ -88,6 +95,7 @@ extern "C" __global__ void __launch_bounds__(384, 1) matmul_kernel(bf16 *g_A, i6
             // 113: tma_store_async(a->globals->C, &a->finish->c[id][i], at(a->common->row + id, a->common->co ..
             if (warp == 0 && lane == 0) tw_bulk_wait_read(0);
             tw_bar_sync(1, 256);
+            // acc to shared memory, rows of 128 bytes: each thread's elements to their rows and columns
 #pragma unroll
             for (int r = 0; r < 128; r += 2) {
                 tw_sts(2, tw_tile_at(out_acc, at0 + ((r >> 1) & 1) * 8, at1 + (r >> 2) * 8, 16384, 128, 2),
@@ -95,6 +103,7 @@ extern "C" __global__ void __launch_bounds__(384, 1) matmul_kernel(bf16 *g_A, i6
             }
             tw_fence_async();
             tw_bar_sync(1, 256);
+            // acc to g.C; where it begins: column, row; 4 boxes of 64 columns, 16384 bytes apart in shared memory
             if (warp == 0 && lane == 0) {
                 tw_tma_store_2d(&map_g_C, mul_1, mul, out_acc);
                 tw_tma_store_2d(&map_g_C, mul_1 + 64, mul, out_acc + 16384);
@@ -109,6 +118,7 @@ extern "C" __global__ void __launch_bounds__(384, 1) matmul_kernel(bf16 *g_A, i6
         tw_setmaxnreg_dec(24);
         const i32 lane = tw_lane(), warp = tw_warp() - 8;
         if (warp == 0 && tw_elect()) {
+            // of each ring: the slot that comes next, and the phase of its barriers, which turns where slots begin anew
             u32 in_next = 0, in_phase = 0;
             for (i32 task = tw_block_x(); task < tasks; task += tw_blocks_x()) {
                 // which tile: groups of rows of tiles, each down its columns, so that the L2 holds what they share
@@ -118,14 +128,18 @@ extern "C" __global__ void __launch_bounds__(384, 1) matmul_kernel(bf16 *g_A, i6
                 const i32 v = group * 8 + in_group % group_rows;
                 const i32 v_1 = in_group / group_rows;
                 // 85: tma_load_async(&a->input->a[i], a->globals->A, at(a->common->row + i, a->iter), a->inputs_ ..
+                // first row of a in g.A; first row of acc in g.C
                 const i32 mul = tw_mul(v, 128);
                 // 87: tma_load_async(&a->input->b[i], a->globals->B, NT ? at(a->common->col + i, a->iter) : at(a ..
+                // first column of b in g.B; first column of acc in g.C
                 const i32 mul_1 = tw_mul(v_1, 256);
                 // 97: static void consumer_compute(lcf_compute_args *a) {
                 for (i32 iter_1 = 0; iter_1 < num_iters; iter_1++) {
                     // 85: tma_load_async(&a->input->a[i], a->globals->A, at(a->common->row + i, a->iter), a->inputs_ ..
+                    // first column of a in g.A; first row of b in g.B
                     const i32 mul_2 = tw_mul(iter_1, 64);
                     // 87: tma_load_async(&a->input->b[i], a->globals->B, NT ? at(a->common->col + i, a->iter) : at(a ..
+                    // the next slot of in, when it is empty
                     const u32 in_slot_1 = in_next;
                     tw_mbar_wait(in_empty + in_slot_1 * 8, in_phase ^ 1);
                     tw_mbar_arrive_expect(in_full + in_slot_1 * 8, 49152);
@@ -134,9 +148,11 @@ extern "C" __global__ void __launch_bounds__(384, 1) matmul_kernel(bf16 *g_A, i6
                         in_phase ^= 1;
                     }
                     // 85: tma_load_async(&a->input->a[i], a->globals->A, at(a->common->row + i, a->iter), a->inputs_ ..
+                    // a from g.A; where it begins: column, row
                     tw_tma_load_2d(in_a + in_slot_1 * in_bytes, &map_g_A, mul_2, mul,
                             in_full + in_slot_1 * 8);
                     // 87: tma_load_async(&a->input->b[i], a->globals->B, NT ? at(a->common->col + i, a->iter) : at(a ..
+                    // b from g.B; where it begins: column, row; 4 boxes of 64 columns, 8192 bytes apart in shared memory
                     tw_tma_load_2d(in_b + in_slot_1 * in_bytes, &map_g_B, mul_1, mul_2,
                             in_full + in_slot_1 * 8);
                     tw_tma_load_2d(in_b + in_slot_1 * in_bytes + 8192, &map_g_B, mul_1 + 64, mul_2,

@@ -12,6 +12,7 @@ extern "C" __global__ void __launch_bounds__(256, 1) matmul_kernel(f16 *A, f16 *
     // where tiles and barriers (a slot is full, is empty) of the rings lie in shared memory; bytes of a slot
     const u32 in_A_shared = 0, in_B_shared = 8192, in_bytes = 16384, in_full = 106496, in_empty = 106544; // ring in, 6 slots
     const u32 out_C_local = 98304; // ring out, 1 slot
+    // blocks that share tiles: how many, which of them this one is, how many such pairs the axis has
     const i32 blocks = tw_cluster_blocks(), rank = tw_cluster_rank();
     const i32 across = tw_cdiv(np1, blocks);
     const i32 strip = tw_cdiv(8, blocks);
@@ -32,6 +33,7 @@ extern "C" __global__ void __launch_bounds__(256, 1) matmul_kernel(f16 *A, f16 *
         // along each axis of a tile: the first place that this thread holds
         const i32 at1 = (lane & 3) * 2;
         const i32 at0 = (lane >> 2) + warp * 16;
+        // of each ring: the slot that comes next, and the phase of its barriers, which turns where slots begin anew
         u32 in_next = 0, in_phase = 0;
         for (i32 pair = tw_block_x() / blocks; pair < pairs; pair += tw_blocks_x() / blocks) {
             // which tile: groups of rows of tiles, each down its columns, so that the L2 holds what they share
@@ -41,8 +43,10 @@ extern "C" __global__ void __launch_bounds__(256, 1) matmul_kernel(f16 *A, f16 *
             const i32 by = tw_min(blocks * (group * strip + in_group % group_rows) + rank, np1 - 1);
             const i32 bx = in_group / group_rows;
             // 17: T.copy(A[by * block_M, k * block_K], A_shared)
+            // first row of A_shared in A; first row of C_local in C
             const i32 mul = tw_mul(by, 64);
             // 18: T.copy(B[k * block_K, bx * block_N], B_shared)
+            // first column of B_shared in B; first column of C_local in C
             const i32 mul_1 = tw_mul(bx, 64);
             // 15: T.clear(C_local)
             // 16: for k in T.Pipelined(T.ceildiv(K, block_K), num_stages=num_stages):
@@ -52,6 +56,7 @@ extern "C" __global__ void __launch_bounds__(256, 1) matmul_kernel(f16 *A, f16 *
 #pragma unroll 1
                 for (i32 k = 0; k < 4; k++) {
                     // 17: T.copy(A[by * block_M, k * block_K], A_shared)
+                    // the next slot of in, when it is full
                     const u32 in_slot = in_next;
                     tw_mbar_wait(in_full + in_slot * 8, in_phase);
                     if (++in_next == 6) {
@@ -60,6 +65,7 @@ extern "C" __global__ void __launch_bounds__(256, 1) matmul_kernel(f16 *A, f16 *
                     }
                     // 18: T.copy(B[k * block_K, bx * block_N], B_shared)
                     // 19: T.gemm(A_shared, B_shared, C_local)
+                    // A_shared times B_shared, 16 along K a step: where step kk of both begins in shared memory
                     tw_wgmma_fence();
 #pragma unroll
                     for (int kk = 0; kk < 4; kk++) {
@@ -88,6 +94,7 @@ extern "C" __global__ void __launch_bounds__(256, 1) matmul_kernel(f16 *A, f16 *
             }
             if (warp == 0 && lane == 0) tw_bulk_wait_read(0);
             tw_bar_sync(1, 128);
+            // C_local to shared memory, rows of 128 bytes: each thread's elements to their rows and columns
 #pragma unroll
             for (int r = 0; r < 32; r += 2) {
                 tw_sts(2, tw_tile_at(out_C_local, at0 + ((r >> 1) & 1) * 8, at1 + (r >> 2) * 8, 8192, 128, 2),
@@ -95,6 +102,7 @@ extern "C" __global__ void __launch_bounds__(256, 1) matmul_kernel(f16 *A, f16 *
             }
             tw_fence_async();
             tw_bar_sync(1, 128);
+            // C_local to C; where it begins: column, row
             if (warp == 0 && lane == 0) {
                 tw_tma_store_2d(&map_C, mul_1, mul, out_C_local);
                 tw_bulk_commit();
@@ -105,6 +113,7 @@ extern "C" __global__ void __launch_bounds__(256, 1) matmul_kernel(f16 *A, f16 *
         // role load
         const i32 lane = tw_lane(), warp = tw_warp() - 4;
         if (warp == 0 && tw_elect()) {
+            // of each ring: the slot that comes next, and the phase of its barriers, which turns where slots begin anew
             u32 in_next = 0, in_phase = 0;
             for (i32 pair = tw_block_x() / blocks; pair < pairs; pair += tw_blocks_x() / blocks) {
                 // which tile: groups of rows of tiles, each down its columns, so that the L2 holds what they share
@@ -114,14 +123,18 @@ extern "C" __global__ void __launch_bounds__(256, 1) matmul_kernel(f16 *A, f16 *
                 const i32 by = tw_min(blocks * (group * strip + in_group % group_rows) + rank, np1 - 1);
                 const i32 bx = in_group / group_rows;
                 // 17: T.copy(A[by * block_M, k * block_K], A_shared)
+                // first row of A_shared in A; first row of C_local in C
                 const i32 mul = tw_mul(by, 64);
                 // 18: T.copy(B[k * block_K, bx * block_N], B_shared)
+                // first column of B_shared in B; first column of C_local in C
                 const i32 mul_1 = tw_mul(bx, 64);
                 // 16: for k in T.Pipelined(T.ceildiv(K, block_K), num_stages=num_stages):
                 for (i32 k_1 = 0; k_1 < 4; k_1++) {
                     // 17: T.copy(A[by * block_M, k * block_K], A_shared)
+                    // first column of A_shared in A; first row of B_shared in B
                     const i32 mul_2 = tw_mul(k_1, 64);
                     // 18: T.copy(B[k * block_K, bx * block_N], B_shared)
+                    // the next slot of in, when it is empty
                     const u32 in_slot_1 = in_next;
                     tw_mbar_wait(in_empty + in_slot_1 * 8, in_phase ^ 1);
                     tw_mbar_arrive_expect(in_full + in_slot_1 * 8, 16384);
@@ -130,13 +143,16 @@ extern "C" __global__ void __launch_bounds__(256, 1) matmul_kernel(f16 *A, f16 *
                         in_phase ^= 1;
                     }
                     // 17: T.copy(A[by * block_M, k * block_K], A_shared)
+                    // A_shared from A; where it begins: column, row
                     tw_tma_load_2d(in_A_shared + in_slot_1 * in_bytes, &map_A, mul_2, mul,
                             in_full + in_slot_1 * 8);
                     // 18: T.copy(B[k * block_K, bx * block_N], B_shared)
                     if (blocks == 2) {
+                        // B_shared from B; where it begins: column, row
                         tw_tma_multicast_2d(in_B_shared + in_slot_1 * in_bytes + rank * 4096, &map_B, mul_1,
                                 mul_2 + rank * 32, in_full + in_slot_1 * 8, 3);
                     } else {
+                        // B_shared from B; where it begins: column, row
                         tw_tma_load_2d(in_B_shared + in_slot_1 * in_bytes, &map_B, mul_1, mul_2,
                                 in_full + in_slot_1 * 8);
                         tw_tma_load_2d(in_B_shared + in_slot_1 * in_bytes + 4096, &map_B, mul_1, mul_2 + 32,

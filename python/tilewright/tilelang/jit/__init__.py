@@ -10,7 +10,7 @@
 
     @tilelang.jit
     def add(A, B, block: int = 128):        eager: the function is the kernel; sizes and outputs are stated in its body
-        N, = T.const("N,")
+        N = T.const("N")
         A: T.Tensor((N, ), T.float32)
         ..
     c = add(a, b)                           compiled for what the arguments are, and run
@@ -21,7 +21,7 @@ import inspect
 import os
 import types
 
-from ... import host
+from ... import host, record
 from ...host import LAUNCH, PREPARE, WARMUP
 from ..language.dtypes import follow_torch
 from ..language.functions import KernelParam, PrimFunc, text_of
@@ -150,6 +150,7 @@ class JITImpl(Sources):
         self._function = CompiledFunction(self.__name__, self.func.__code__.co_filename, self.func_source, self._line, self.func.__globals__, host.cells(self.func),
                                           rows, [], options_of(self.pass_configs), True)
         self._order = self._outputs = None
+        self._records = record.wanted()
         self._dynamic = any(_called(node, "dynamic") or _called(node, "symbolic") for node in _own_nodes(self._definition.body))
 
     def _sort_outputs(self):
@@ -161,6 +162,8 @@ class JITImpl(Sources):
 
     def _run(self, args, kwargs):
         made = self._function.launch(None, args, kwargs, LAUNCH)
+        if self._records:
+            record.write(self.func.__code__.co_filename, self.__qualname__, lambda: self._command_words(args, kwargs))
         if self._outputs is None:
             self._last = args, kwargs
             self._sort_outputs()
@@ -170,6 +173,19 @@ class JITImpl(Sources):
 
     def _arguments(self):
         return self._last
+
+    def _command_words(self, args, kwargs):
+        """What the command line takes to compile the same."""
+        if "." in self.__qualname__:
+            raise record.Unwritten("it is made by a function or by a method, and the command line knows kernels of the module alone")
+        words = [record.place(self.func.__code__.co_filename, self.__name__)]
+        bound = self.signature.bind_partial(*args, **kwargs)
+        bound.apply_defaults()
+        for name, value in bound.arguments.items():
+            words += ["--arg", _kernel._array_word(name, value) if hasattr(value, "shape") else record.constant(name, value, self.func.__globals__)]
+        for name, value in options_of(self.pass_configs).items():
+            words += ["--set", f"{name}={value}"]
+        return words
 
     # --- lazy ---
 
@@ -193,8 +209,13 @@ class JITImpl(Sources):
         if self.mode == "eager":
             return EagerKernel(self, args, kwargs, compile)
         func = self.get_tir(*args, **kwargs)
+        made_by = None
+        if record.wanted() and not isinstance(self.func, PrimFunc):
+            bound = self.signature.bind(*args, **kwargs)
+            bound.apply_defaults()
+            made_by = self.func, dict(bound.arguments)
         passes = {**(self.pass_configs or {}), **(pass_configs or {})}
-        return JITKernel(func, self.out_idx, self.execution_backend, self.target, self.target_host, self.verbose, passes, self.compile_flags, compile)
+        return JITKernel(func, self.out_idx, self.execution_backend, self.target, self.target_host, self.verbose, passes, self.compile_flags, compile, made_by)
 
     def compile(self, *args, **kwargs):
         """A kernel for these arguments; of an eager function, for these constants and sizes."""

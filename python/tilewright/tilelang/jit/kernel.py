@@ -10,7 +10,7 @@ extension without going through Python.
 import sys
 import types
 
-from ... import _native
+from ... import _native, host, record
 from ...host import LAUNCH, PREPARE, SANITIZE, WARMUP
 from .. import errors
 from ..language.dtypes import dtype as _dtype
@@ -100,6 +100,34 @@ def output_places(out_idx, count, name):
     return places
 
 
+def _array_word(name, array, default=None):
+    """`name=empty:f32[256]`, of an array of the call or a stated dtype and shape; `name=f32` of a number by its dtype."""
+    if hasattr(array, "shape"):
+        return f"{name}=empty:{host.dtype_name(array.dtype)}[{','.join(str(int(extent)) for extent in array.shape)}]"
+    return f"{name}={host.dtype_name(default)}" if default else record.constant(name, array, {})
+
+
+def command_words(kernel, arrays):
+    """What `tilewright explain`, `ir`, `emit` or `build` take to compile the kernel for these arrays (by name)."""
+    func, outer = kernel.prim_func, kernel.made_by
+    path = func.__qualname__.split(".<locals>.")
+    if outer is not None:  # of a function of tilelang.jit: its arguments are known
+        path, around, names = outer[0].__qualname__.split(".<locals>.") + [""], outer[1], outer[0].__globals__
+    else:
+        around, names = func.around or {}, func.fn.__globals__
+    if len(path) > 2 or "." in path[0]:
+        raise record.Unwritten("it is made by a function inside of another one, or by a method, whose arguments are not known")
+    words = [record.place(func.fn.__code__.co_filename, path[0])]
+    for name, value in around.items() if len(path) == 2 else ():
+        words += ["--arg", record.constant(name, value, names)]
+    stated = {param.name: None if param.name in func.buffer_map else param.dtype for param in func.params}
+    for name, array in arrays.items():
+        words += ["--arg", _array_word(name, array, stated.get(name))]
+    for name, value in kernel._options.items():
+        words += ["--set", f"{name}={value}"]
+    return words
+
+
 class Sources:
     """What there is to look at of a compiled function: `_function` with the arguments `_arguments()`."""
 
@@ -158,7 +186,8 @@ class Sources:
 class JITKernel(Sources):
     """A kernel that runs. With out_idx the parameters at these places are made by the call, which returns them."""
 
-    def __init__(self, func, out_idx=None, execution_backend=None, target=None, target_host=None, verbose=None, pass_configs=None, compile_flags=None, compile=True):
+    def __init__(self, func, out_idx=None, execution_backend=None, target=None, target_host=None, verbose=None, pass_configs=None, compile_flags=None, compile=True,
+                 made_by=None):
         if not isinstance(func, PrimFunc):
             raise TypeError(f"a kernel is made of a function decorated with T.prim_func, not of {func!r}")
         self.prim_func = func
@@ -176,6 +205,8 @@ class JITKernel(Sources):
         if len(self.out_idx) > 1 and self.out_idx != sorted(self.out_idx):
             self._order = [sorted(self.out_idx).index(place) for place in self.out_idx]
         self.config = self.latency = self.ref_latency = None
+        self.made_by = made_by  # the function that made it and its arguments, where tilelang.jit called it
+        self._records = record.wanted()
         if compile:
             self._compile()
 
@@ -237,7 +268,14 @@ class JITKernel(Sources):
 
     def __call__(self, *args, **kwargs):
         made = self._function.launch(None, args, kwargs, LAUNCH)
+        if self._records:
+            self._record(args, kwargs)
         return made if self._order is None else [made[place] for place in self._order]
+
+    def _record(self, args, kwargs):
+        names = [name for place, name in enumerate(self.prim_func.signature.parameters) if place not in self.out_idx]
+        record.write(self.prim_func.fn.__code__.co_filename, self.prim_func.__qualname__,
+                     lambda: command_words(self, {**dict(zip(names, args)), **kwargs}))
 
     def get_profiler(self, tensor_supply_type=None):
         from ..profiler import Profiler

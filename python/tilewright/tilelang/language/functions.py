@@ -11,7 +11,7 @@ import sys
 import types
 import weakref
 
-from ... import _native, host
+from ... import _native, host, record
 from .dtypes import NAMES, dtype as _dtype, follow_torch
 from .tensors import Tensor
 
@@ -115,7 +115,7 @@ class PrimFunc:
     """A kernel as it is written. tilelang.compile makes it one that runs."""
     eager = False
 
-    def __init__(self, fn, names=None):
+    def __init__(self, fn, names=None, around=None):
         self.fn = self.orig_func = fn
         self.__name__ = fn.__name__
         self.__qualname__ = fn.__qualname__
@@ -126,6 +126,7 @@ class PrimFunc:
         self.globals, self.closure = captured(fn)
         self.annotations = _evaluated(fn, names or {})
         self.attrs = {"global_symbol": fn.__name__}
+        self.around = around  # (record) the arguments of the function that made it
         follow_torch()
 
     @property
@@ -178,14 +179,18 @@ class PrimFunc:
 
 def prim_func(func=None, private=None, check_well_formed=None, **options):
     """Makes a function a kernel: @T.prim_func."""
-    names = sys._getframe(1).f_locals
+    frame = sys._getframe(1)
+    names = frame.f_locals
+    code = frame.f_code
+    parameters = code.co_varnames[:code.co_argcount + code.co_kwonlyargcount]
+    around = {name: names[name] for name in parameters if name in names} if record.wanted() else None
     if func is None:
-        return lambda fn: prim_func(fn) if not isinstance(fn, types.FunctionType) else PrimFunc(fn, names)
+        return lambda fn: prim_func(fn) if not isinstance(fn, types.FunctionType) else PrimFunc(fn, names, around)
     if isinstance(func, PrimFunc):
         return func
     if not isinstance(func, types.FunctionType):
         raise TypeError(f"T.prim_func decorates a function, not {func!r}")
-    return PrimFunc(func, names)
+    return PrimFunc(func, names, around)
 
 
 class _Text(_native.Function):

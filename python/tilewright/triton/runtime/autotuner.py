@@ -109,7 +109,7 @@ class Autotuner(_native.Tuner, KernelInterface):
         self._place = f"{file}.{self.__qualname__}"
         tuned = os.environ.get("TILEWRIGHT_TUNED")
         if tuned:
-            self._pin_rows(tuning.rows_of(tuned, self._place))
+            self._pin_rows(tuning.rows_of(tuned, self._place), tuned)
 
     def __reduce__(self):
         return reference.reduce(self)
@@ -274,26 +274,30 @@ class Autotuner(_native.Tuner, KernelInterface):
             rows = tuning.rows_of(choice, self._place)
             if not rows:
                 raise ValueError(f"{'what is pinned' if isinstance(choice, dict) else choice} has no choice for `{self._place}`; tune it")
-            self._pin_rows(rows)
+            self._pin_rows(rows, None if isinstance(choice, dict) else choice)
         with self._lock:
             self.cache.clear()
             self.forget()
 
-    def _pin_rows(self, rows):
+    def _pin_rows(self, rows, file):
+        where = "" if file is None else f" in {os.fspath(file)}"
         for row in rows:
             if "values" in row:  # `tilewright tune` wrote it, for all keys
-                self._pinned["target", row["target"].split(":")[0]] = self._tuned(row)
+                self._pinned["target", row["target"].split(":")[0]] = self._tuned(row, where)
                 continue
             config = self._by_text(row["config"])
             if config is None:
-                raise ValueError(f"`{self.__name__}` has no configuration {row['config']} any more; tune it again")
+                raise ValueError(f"the choice for `{self.__name__}`{where} is the configuration {row['config']}, which it has no more; tune it again")
             self._pinned[row["key"]] = config
 
-    def _tuned(self, row):
+    def _tuned(self, row, where):
         foreign = [name for name in row["options"] if name not in ("num_warps", "num_stages", "maxnreg")]
         if foreign:
-            raise ValueError(f"the choice for `{self.__name__}` sets {', '.join(foreign)}, which a launch from Python does not take; "
+            raise ValueError(f"the choice for `{self.__name__}`{where} sets {', '.join(foreign)}, which a launch from Python does not take; "
                              "tune it without")
+        unknown = [name for name in row["values"] if name not in self.arg_names]
+        if unknown:
+            raise ValueError(f"the choice for `{self.__name__}`{where} gives {', '.join(unknown)}, and the kernel takes {', '.join(self.arg_names)}; tune it again")
         return Config(dict(row["values"]), **row["options"])
 
     def _matching(self, values):

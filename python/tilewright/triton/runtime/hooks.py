@@ -10,9 +10,8 @@ import json
 import operator
 import os
 import reprlib
-import shlex
 
-from ... import _native
+from ... import _native, record
 from .. import knobs
 from ..compiler.compiler import CompiledKernel
 from ..compiler.errors import CompilationError
@@ -82,11 +81,12 @@ class Compile:
         self.full_name = f"{self.function.__module__}.{self.function.__qualname__}"
         self.device = device
         self.options = options
+        self.parts = list(getattr(function, "structures", ()))
         content = {
             "name": self.full_name, "signature": self.signature, "device": device,
             "constants": {name: _plain(value) for name, value in self.constants.items()},
             "options": {name: _plain(value) for name, value in options.items()},
-            "structures": list(getattr(function, "structures", ())),
+            "structures": list(self.parts),
         }
         self.data = json.dumps(content)
         self.key = hashlib.sha256((self.function.cache_key + self.data).encode()).hexdigest()
@@ -104,14 +104,18 @@ class Compile:
 
     def command_words(self):
         """What `tilewright explain`, `ir`, `emit` or `build` take to compile the same: `script.py:kernel --arg 'x=*f32' --arg BLOCK=64`."""
-        words = [f"{os.path.abspath(self.function.file)}:{self.function.__name__}"]
+        words = [record.place(self.function.file, self.function.__name__)]
+        if "<locals>" in self.function.__qualname__:
+            raise record.Unwritten("it is made by a function, and the command line knows kernels of the module alone")
+        if self.parts:
+            raise record.Unwritten(f"the argument `{self.parts[0][0]}` is a tuple or a descriptor, whose parts have no names on the command line")
+        names = self.function.fn.__globals__
         for name, kind in self.signature.items():
-            text = _OUR_NAMES.get(kind.lstrip("*"), kind.lstrip("*"))
             if name in self.constants:
-                value = self.constants[name]
-                plain = value is None or isinstance(value, (bool, int, float, str))
-                text = str(value).lower() if value is None or isinstance(value, bool) else str(value) if plain else "?"
-            words += ["--arg", f"{name}={'*' * kind.count('*') if name not in self.constants else ''}{text}"]
+                words += ["--arg", record.constant(name, self.constants[name], names)]
+            else:
+                bare = kind.lstrip("*")
+                words += ["--arg", f"{name}={'*' * kind.count('*')}{_OUR_NAMES.get(bare, bare)}"]
         for name in ("num_warps", "num_stages"):
             if name in self.options:
                 words += ["--set", f"{name}={self.options[name]}"]
@@ -149,19 +153,6 @@ def check(function):
         raise CompilationError(error_message=function.contradiction)
 
 
-_recorded = set()
-
-
-def record(compile):
-    """TILEWRIGHT_RECORD: a line for each kernel that is launched, which a command line takes as its arguments."""
-    path = os.environ.get("TILEWRIGHT_RECORD")
-    line = shlex.join(compile.command_words()) + "\n" if path else None
-    if line and (path, line) not in _recorded:
-        _recorded.add((path, line))
-        with open(path, "a") as file:
-            file.write(line)
-
-
 def before_compile(function, tags, constants, options, device, warmup):
     """What make_kernel will need, or None: a hook says that the kernel is not to be compiled."""
     _check_warps(options.get("num_warps"))
@@ -172,7 +163,7 @@ def before_compile(function, tags, constants, options, device, warmup):
     check(written)
     discarded.check(written)
     compile = Compile(function, tags, constants, options, device, warmup)
-    record(compile)
+    record.write(compile.function.file, compile.function.__name__, compile.command_words)
     hook = knobs.runtime.jit_cache_hook
     return None if hook is not None and compile.call(hook) else compile
 

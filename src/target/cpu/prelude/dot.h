@@ -11,10 +11,23 @@
  * or packed. Blocks: 6 x 64 f32 with AVX-512, 6 x 16 with AVX2, 8 x 12 with NEON.
  *
  * Where AVX-512 BF16 is there (and not -DTW_BF16_WIDE: --set bf16_pairs=off), products of bf16 in loops (gemm.h) go two steps of
- * k at a time instead, in the order and with the rounding of vdpbf16ps, or of AMX (tiles.h). */
+ * k at a time instead, in the order and with the rounding of vdpbf16ps, or of AMX (tiles.h).
+ *
+ * What is TW_APART here and in gemm.h knows nothing of the kernel that calls it, and takes a compiler ten times as long as the
+ * kernel does. With TW_PRODUCTS_APART it is only declared, for a kernel that is linked with it; with TW_PRODUCTS_HERE a text
+ * defines it for such kernels. Otherwise a text has its own. */
 #ifndef TILEWRIGHT_DOT_H
 #define TILEWRIGHT_DOT_H
 #include "cpu.h"
+
+/* Compiled once, whoever calls: copies for known arguments are hardly faster and double the time of the compiler. */
+#if defined(TW_PRODUCTS_HERE)
+#define TW_APART __attribute__((noinline, noclone, visibility("hidden")))
+#elif defined(TW_PRODUCTS_APART)
+#define TW_APART extern __attribute__((visibility("hidden")))
+#else
+#define TW_APART static __attribute__((noinline, noclone, unused))
+#endif
 
 #if defined(__AVX512F__) || defined(TW_AMX_TWIN) /* tests want the panels that tiles have */
 #define TW_MR 6
@@ -117,8 +130,8 @@ typedef u32 tw_pair __attribute__((aligned(2), may_alias));
     __builtin_prefetch(c + (i + TW_MR) * ldc), __builtin_prefetch(c + (i + TW_MR) * ldc + TW_L * TW_NV - 1); \
     __builtin_prefetch(a + (i + TW_MR) * lda), __builtin_prefetch(a + (i + TW_MR) * lda + 64 / sizeof *a);
 #define TW_BLOCK(T, n)                                                                             \
-    static __attribute__((unused, noinline)) void tw_block_##T##_##n(                              \
-        i64 K, const TW_A *a, i64 lda, const TW_B *b, i64 ldb, TW_T *c, i64 ldc, i32 start) {      \
+    TW_KIND void tw_block_##T##_##n(i64 K, const TW_A *a, i64 lda, const TW_B *b, i64 ldb,         \
+                                    TW_T *c, i64 ldc, i32 start) TW_BODY({                         \
         TW_ROWS_##n(TW_ROW) TW_ROWS_##n(TW_DECL)                                                   \
         if (K >= TW_KC) { TW_ROWS_##n(TW_AHEAD) }                                                  \
         if (start) { TW_ROWS_##n(TW_LOAD) } else { TW_ROWS_##n(TW_ZERO) }                          \
@@ -127,7 +140,7 @@ typedef u32 tw_pair __attribute__((aligned(2), may_alias));
             TW_ROWS_##n(TW_STEP)                                                                   \
         }                                                                                          \
         TW_ROWS_##n(TW_STORE)                                                                      \
-    }
+    })
 #if defined(__clang__)
 #define TW_UNROLL _Pragma("clang loop unroll_count(4)")
 #else
@@ -204,6 +217,8 @@ TW_FN i64 tw_rows_next(i64 left) {
 #define TW_BVEC TW_TVEC
 #define TW_BMEM TW_TMEM
 #define TW_X(i) a##i[k]
+#define TW_KIND static __attribute__((noinline, unused))
+#define TW_BODY(...) __VA_ARGS__
 #define TW_NAME f64
 #define TW_T    f64
 #define TW_TVEC f64_vec
@@ -217,6 +232,12 @@ TW_BLOCKS(f64) TW_PANEL(f64, f64) TW_DOT(f64)
 #undef TW_TMEM
 #undef TW_L
 #undef TW_MADD
+#undef TW_KIND
+#define TW_KIND TW_APART
+#ifdef TW_PRODUCTS_APART
+#undef TW_BODY
+#define TW_BODY(...) ;
+#endif
 #define TW_NAME f32
 #define TW_T    f32
 #define TW_TVEC f32_vec

@@ -13,9 +13,6 @@
 #include "tiles.h"
 #include "turn.h"
 
-/* Compiled once, whoever calls: copies for known arguments are no faster here and double the time of the compiler. */
-#define TW_APART static __attribute__((noinline, noclone, unused))
-
 /* Element (i, k) of A or (k, i) of B lies at p[i * line + k * step] and is there for lo <= i < hi, k_lo <= k < k_hi.
  * at: not 0, then line i is line at[i] in memory, or (TW_NOWHERE) in none. */
 typedef struct TwSide {
@@ -40,8 +37,24 @@ TW_FN i64 tw_side_line(const TwSide *s, i64 i) { return (s->at ? s->at[i] : i) *
 
 /* Reads `count` lines from `first` on, k0 <= k < k0 + kc, to to[line * ld_line + k * ld_k], zeros where nothing is. */
 typedef void TwGather(f32 *to, i64 ld_line, i64 ld_k, const TwSide *s, i64 first, i64 count, i64 k0, i64 kc);
+/* Brings rows k0 <= k < k0 + kc and columns 0 .. N of b into panels. */
+typedef void TwPack(f32 *panels, const TwSide *b, i64 N, i64 k0, i64 kc);
 
-TW_APART void tw_zero(f32 *to, i64 ld_line, i64 ld_k, i64 i0, i64 i1, i64 k0, i64 k1) {
+#ifdef TW_PRODUCTS_APART
+#ifdef TW_PAIRS
+TW_APART TwGather tw_gather_pairs;
+TW_APART TwPack tw_pack_pairs;
+#else
+#define tw_gather_pairs tw_gather_bf16
+#define tw_pack_pairs   tw_pack_bf16
+#endif
+TW_APART TwGather tw_gather_f32, tw_gather_bf16, tw_gather_f16;
+TW_APART TwPack tw_pack_f32, tw_pack_bf16, tw_pack_f16;
+TW_APART i32 tw_gemm(TwGather *gather_a, TwPack *pack_b, const TwSide *whole_a, const TwSide *whole_b, i64 M, i64 N, i64 K,
+                     f32 *c, i32 start, i32 skip, f32 *rows, f32 *room, i64 room_k, u64 *slot, f32 *out, i64 ld_out);
+#else
+
+static __attribute__((noinline, noclone, unused)) void tw_zero(f32 *to, i64 ld_line, i64 ld_k, i64 i0, i64 i1, i64 k0, i64 k1) {
     for (i64 i = i0; i < i1; i++)
         for (i64 k = k0; k < k1; k++) to[i * ld_line + k * ld_k] = 0;
 }
@@ -104,7 +117,6 @@ TW_GATHER(f16, )
 /* Columns 0 .. N of b, k0 <= k < k0 + kc, as panels of kc rows. Whole panels whose rows lie side by side go a few rows
  * at a time through all panels, so that memory is read and written in long stretches. */
 enum { TW_PACK_ROWS = 8 };
-typedef void TwPack(f32 *panels, const TwSide *b, i64 N, i64 k0, i64 kc);
 #define TW_PACK(T)                                                                                 \
     TW_APART void tw_pack_##T(f32 *panels, const TwSide *b, i64 N, i64 k0, i64 kc) {               \
         i64 j = 0;                                                                                 \
@@ -311,4 +323,5 @@ TW_APART i32 tw_gemm(TwGather *gather_a, TwPack *pack_b, const TwSide *whole_a, 
 #endif
     return direct;
 }
+#endif
 #endif

@@ -16,7 +16,7 @@
 #define TILEWRIGHT_TILES_H
 #include "dot.h"
 
-#if defined(TW_PAIRS) && ((defined(__AMX_BF16__) && defined(__linux__)) || defined(TW_AMX_TWIN))
+#if defined(TW_PAIRS) && !defined(TW_PRODUCTS_APART) && ((defined(__AMX_BF16__) && defined(__linux__)) || defined(TW_AMX_TWIN))
 #define TW_TILES
 enum { TW_TILE = 16 }; /* rows of a tile, and words of a row */
 

@@ -85,6 +85,22 @@ TW_FN e5m2 tw_e5m2(f32 x) {
     }
 TW_PACK_BYTES(e4m3)
 TW_PACK_BYTES(e5m2)
+#define TW_HAS_TWO_BYTES /* memcpy: what would be put together of single bytes stays two instructions more */
+#define TW_TWO_BYTES(T)                                                                            \
+    TW_FN void tw_two_##T(T *to, f32 x, f32 y) {                                                   \
+        u16 both;                                                                                  \
+        asm("cvt.rn.satfinite." #T "x2.f32 %0, %2, %1;" : "=h"(both) : "f"(x), "f"(y));            \
+        memcpy(to, &both, 2);                                                                      \
+    }                                                                                              \
+    TW_FN void tw_two_f32(f32 *to, const T *from) {                                                \
+        u16 both;                                                                                  \
+        u32 pair;                                                                                  \
+        memcpy(&both, from, 2);                                                                    \
+        asm("cvt.rn.f16x2." #T "x2 %0, %1;" : "=r"(pair) : "h"(both));                             \
+        to[0] = tw_f32(f16{(u16)pair}), to[1] = tw_f32(f16{(u16)(pair >> 16)});                    \
+    }
+TW_TWO_BYTES(e4m3)
+TW_TWO_BYTES(e5m2)
 #else
 #include "f8.cuh"
 #endif

@@ -8,6 +8,7 @@
  *  tw_f64_rz(i64|u64)   toward zero
  *  tw_e5m2_exact(f32)   of a number that is one of the type: an infinity stays one
  *  tw_pack_f16 tw_pack_bf16(i8|u8|e5m2 lo, hi)   two numbers of 8 bits as a word of 16-bit floats: exact
+ *  tw_two_e4m3 tw_two_e5m2(to, f32, f32) tw_two_f32(f32 *to, from)   two floats of 8 bits at once
  *  tw_floordiv tw_mod(f32|f64)   toward minus infinity, and what it leaves, with y's sign */
 #ifndef TILEWRIGHT_CONVERT_CUH
 #define TILEWRIGHT_CONVERT_CUH
@@ -106,6 +107,14 @@ TW_FN u32 tw_pack_bf16(i8 lo, i8 hi) {
 }
 TW_FN u32 tw_pack_f16(e5m2 lo, e5m2 hi) { return tw_prmt(tw_bytes(lo.bits, hi.bits), 0, 0x1404); }
 TW_FN u32 tw_pack_bf16(e5m2 lo, e5m2 hi) { return tw_pack_bf16(tw_f32(lo), tw_f32(hi)); }
+
+#ifndef TW_HAS_TWO_BYTES /* a machine that has no instruction for two */
+#define TW_TWO_BYTES(T)                                                                            \
+    TW_FN void tw_two_##T(T *to, f32 x, f32 y) { to[0] = tw_##T(x), to[1] = tw_##T(y); }           \
+    TW_FN void tw_two_f32(f32 *to, const T *from) { to[0] = tw_f32(from[0]), to[1] = tw_f32(from[1]); }
+TW_TWO_BYTES(e4m3)
+TW_TWO_BYTES(e5m2)
+#endif
 
 #define TW_FLOAT_FLOOR(T)                                                                          \
     TW_FN T tw_floordiv(T x, T y) { return tw_floor(x / y); }                                      \

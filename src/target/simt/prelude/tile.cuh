@@ -58,6 +58,10 @@ TW_FN void tw_from_words(int count, int size, void *to, const u32 *word) {
         memcpy(to, word, (size_t)(count * size));
         return;
     }
+    if (size == 1 && count % 4 == 0) { /* as it is: who reads two bytes at once would put them together again */
+        memcpy(to, word, (size_t)count);
+        return;
+    }
 #pragma unroll
     for (int j = 0; j < count; j++) {
         const u32 bits = word[j * size / 4] >> j * size % 4 * 8;

@@ -111,6 +111,12 @@ template <typename T, typename Pages> static inline void tw_put(TwElements<Pages
 template <typename T> static inline T tw_as(f32 x) { return (T)x; }
 template <> inline bf16 tw_as<bf16>(f32 x) { return tw_bf16(x); }
 template <> inline f16 tw_as<f16>(f32 x) { return tw_f16(x); }
+/* Of numbers that these formats hold. */
+template <> inline e5m2 tw_as<e5m2>(f32 x) { return e5m2{(u8)(tw_f16(x).bits >> 8)}; }
+template <> inline e4m3 tw_as<e4m3>(f32 x) {
+    const u32 bits = tw_as_u32(x), size = bits & 0x7fffffffu;
+    return e4m3{(u8)((bits >> 24 & 0x80u) | (size > 0x7f800000u ? 0x7fu : tw_as_u32(tw_as_f32(size) * 0x1p-120f) >> 20))};
+}
 /* Stores a page element by element: element (r, c) is number place(r, c), or none if that is negative. */
 template <typename Word, typename T, typename Pages, typename Place>
 static inline void tw_put_page(TwElements<Pages> &e, u32 l1, Place place) {
@@ -122,6 +128,112 @@ static inline void tw_put_page(TwElements<Pages> &e, u32 l1, Place place) {
         }
     tw_flush(e);
     noc_async_write_barrier(); /* a later store may write the same elements */
+}
+
+/* What an atomic update makes of an element and a number. */
+template <typename T> static inline T tw_sum(T x, T y) { return (T)((u64)x + (u64)y); }
+template <> inline f32 tw_sum(f32 x, f32 y) { return x + y; }
+template <> inline f16 tw_sum(f16 x, f16 y) { return tw_f16(tw_f32(x) + tw_f32(y)); }
+template <> inline bf16 tw_sum(bf16 x, bf16 y) { return tw_bf16(tw_f32(x) + tw_f32(y)); }
+static inline bool tw_less(f16 x, f16 y) { return tw_f32(x) < tw_f32(y); }
+static inline bool tw_less(bf16 x, bf16 y) { return tw_f32(x) < tw_f32(y); }
+template <typename T> static inline bool tw_less(T x, T y) { return x < y; }
+static inline bool tw_is_nan(f16 x) { return (x.bits & 0x7fffu) > 0x7c00u; }
+static inline bool tw_is_nan(bf16 x) { return (x.bits & 0x7fffu) > 0x7f80u; }
+template <typename T> static inline bool tw_is_nan(T x) { return x != x; }
+struct TwAdd {
+    template <typename T> static T of(T x, T y) { return tw_sum(x, y); }
+};
+struct TwMax {
+    template <typename T> static T of(T x, T y) { return tw_is_nan(y) || tw_less(y, x) ? x : y; }
+};
+struct TwMin {
+    template <typename T> static T of(T x, T y) { return tw_is_nan(y) || tw_less(x, y) ? x : y; }
+};
+struct TwAnd {
+    template <typename T> static T of(T x, T y) { return (T)(x & y); }
+};
+struct TwOr {
+    template <typename T> static T of(T x, T y) { return (T)(x | y); }
+};
+struct TwXor {
+    template <typename T> static T of(T x, T y) { return (T)(x ^ y); }
+};
+struct TwSet {
+    template <typename T> static T of(T, T y) { return y; }
+};
+
+/* Updates of memory that several cores update: a core at a time, which reads, computes and writes. Turn i of all cores comes in
+ * their order, then turn i + 1: a core waits for the one before it, and tells the one behind it. */
+struct TwTurn {
+    u32 place, next_x, next_y, next_turns, first_x, first_y, first_turns, semaphore;
+    u32 turn, kept; /* this core's next one; how many it got from itself, since it was the last of all */
+    bool mine;
+};
+static inline TwTurn tw_turn_of(u32 arg, u32 semaphore) {
+    return {get_arg_val<u32>(arg),     get_arg_val<u32>(arg + 1), get_arg_val<u32>(arg + 2), get_arg_val<u32>(arg + 3),
+            get_arg_val<u32>(arg + 4), get_arg_val<u32>(arg + 5), get_arg_val<u32>(arg + 6), (u32)get_semaphore(semaphore),
+            0, 0, false};
+}
+static inline void tw_wait_turn(TwTurn &t) {
+    const u32 told = t.turn + (t.place != 0) - t.kept;
+    if (!t.mine && told) noc_semaphore_wait_min(reinterpret_cast<volatile tt_l1_ptr u32 *>((uintptr_t)t.semaphore), told);
+    t.mine = true;
+}
+template <typename Pages> static inline void tw_take_turn(TwTurn &t, TwElements<Pages> &e) {
+    tw_wait_turn(t);
+    e.page = TW_OUTSIDE; /* others may have written it */
+}
+/* At the end of a task, with or without updates. */
+static inline void tw_pass_turn(TwTurn &t) {
+    tw_wait_turn(t);
+    if (t.turn < t.next_turns)
+        noc_semaphore_inc(get_noc_addr(t.next_x, t.next_y, t.semaphore), 1);
+    else if (t.place == 0)
+        ++t.kept;
+    else if (t.turn + 1 < t.first_turns)
+        noc_semaphore_inc(get_noc_addr(t.first_x, t.first_y, t.semaphore), 1);
+    noc_async_atomic_barrier();
+    t.mine = false;
+    ++t.turn;
+}
+/* An element that this core may update; it is written by tw_flush at the latest. */
+template <typename T, typename Combine, typename Pages> static inline void tw_update(TwElements<Pages> &e, i64 at, T x) {
+    typedef typename TwWord<sizeof(T)>::type Word;
+    constexpr i64 count = TW_PLAIN_BYTES / sizeof(T);
+    const u32 page = (u32)(at / count), place = (u32)(at % count), byte = place * (u32)sizeof(T);
+    if (page != e.page) {
+        tw_flush(e);
+        noc_async_write_barrier(); /* it may be one that was written before */
+        noc_async_read_page(page, e.pages, e.l1);
+        noc_async_read_barrier();
+        e.page = page;
+    }
+    const bool inside = byte >= e.begin && byte < e.end;
+    if (!inside && byte != e.end) {
+        tw_flush(e);
+        e.begin = e.end = byte;
+    }
+    volatile tt_l1_ptr Word *to = reinterpret_cast<volatile tt_l1_ptr Word *>((uintptr_t)e.l1) + place;
+    Word word = *to;
+    T old;
+    memcpy(&old, &word, sizeof old);
+    old = Combine::of(old, x);
+    memcpy(&word, &old, sizeof word);
+    *to = word;
+    if (!inside) e.end = byte + (u32)sizeof(T);
+}
+template <typename Word, typename T, typename Combine, typename Pages, typename Place>
+static inline void tw_update_page(TwElements<Pages> &e, u32 l1, Place place) {
+    const volatile tt_l1_ptr Word *from = reinterpret_cast<const volatile tt_l1_ptr Word *>((uintptr_t)l1);
+    for (i32 r = 0; r < 32; ++r)
+        for (i32 c = 0; c < 32; ++c) {
+            const i64 at = place(r, c);
+            if (at < 0) continue;
+            tw_update<T, Combine>(e, at, tw_as<T>(tw_as_f32((u32)from[tw_place(r, c)] << (32 - 8 * sizeof(Word)))));
+        }
+    tw_flush(e);
+    noc_async_write_barrier();
 }
 
 /* A number for compute, as two words. */

@@ -94,6 +94,17 @@ inline void tw_write_npy(const std::string &path, const TwArray &array) {
     if (!out) tw_fail("cannot write " + path);
 }
 
+/* Memory that the kernel states for itself. */
+inline TwArray tw_space(const std::string &type, size_t width, const std::vector<i64> &extent) {
+    TwArray array;
+    array.type = type;
+    array.extent = extent;
+    array.stride.assign(extent.size(), 1);
+    for (size_t d = extent.size(); d-- > 1;) array.stride[d - 1] = array.stride[d] * extent[d];
+    array.bytes.resize((size_t)array.elements() * width);
+    return array;
+}
+
 /* ---------------------------------------------------------------------------------------------- command line */
 
 /* name=value for each parameter, grid=x,y,z, --save and --expect name=file, --tolerance number. */

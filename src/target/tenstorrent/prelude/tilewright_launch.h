@@ -221,6 +221,7 @@ enum {
     TW_SHARE_RECEIVERS = 5, /* among them */
     TW_SHARE_PLACE = 8,
     TW_CORE_WORDS = TW_TASK_WORDS + 2 * TW_SHARE_WORDS,
+    TW_TURN_WORDS = 7, /* instead of those of shares */
     TW_SEMAPHORES = 4,
     TW_SHARE_ALONE = 0,
     TW_SHARE_SENDS = 1,
@@ -234,6 +235,7 @@ typedef struct TwPoint {
 typedef struct TwGrid {
     TwPolicy policy;
     uint32_t block;         /* of block_linear */
+    bool turns;             /* cores take turns, in order, for each of their tasks (tilewright_dataflow.h) */
     bool shares;            /* some loads are shared: rect, or each core reads for itself */
     TwPoint first, size;    /* of the cores to be used; their number is at most `most`, 0: all of them */
     uint32_t most;
@@ -338,6 +340,19 @@ static inline void tw_map_in_order(const TwGrid *g, TwMapping *m, uint64_t tasks
     }
 }
 
+/* Who comes behind a core, who is first, and how many turns both have: cores in order, the first ones as many as others or
+ * more. */
+static inline void tw_set_turns(const TwGrid *g, TwMapping *m) {
+    for (uint32_t i = 0; i < m->count; i++) {
+        const uint32_t next = i + 1 < m->count ? i + 1 : i;
+        const TwPoint behind = g->noc(g->device, m->cores[next]), first = g->noc(g->device, m->cores[0]);
+        uint32_t *words = m->words[i] + TW_TASK_WORDS;
+        words[0] = i;
+        words[1] = behind.x, words[2] = behind.y, words[3] = next == i ? 0 : m->words[next][1];
+        words[4] = first.x, words[5] = first.y, words[6] = m->words[0][1];
+    }
+}
+
 /* extents: of the task indices, none 0. m->cores and m->words have room for size.x * size.y, and the words are 0. */
 static inline void tw_map(const TwGrid *g, const uint64_t *extents, int rank, TwMapping *m) {
     const uint32_t all = g->size.x * g->size.y, most = g->most && g->most < all ? g->most : all;
@@ -358,5 +373,6 @@ static inline void tw_map(const TwGrid *g, const uint64_t *extents, int rank, Tw
         if (m->rows) tw_map_rectangle(g, m, rows, columns, tasks / (rows * columns));
     }
     if (!m->rows) tw_map_in_order(g, m, tasks);
+    if (g->turns) tw_set_turns(g, m);
 }
 #endif
