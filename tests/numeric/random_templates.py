@@ -154,6 +154,7 @@ lcf_kernel(product, .globals = struct globals, .input = struct input, {block}.co
         step = "            if (++s == STAGES) {\n                s = 0;\n                phase ^= 1;\n            }\n" if self.carried else ""
         slot = "" if self.carried else "            int s = t % STAGES, phase = t / STAGES % 2;\n"
         ring = ("x[s]", "y[s]")
+        meet = "            warpgroup_sync(w + 1);\n" if self.body == "registers" else ""  # one arrives for warps that read by themselves
         first = "        for (int t = 0; t < trips; t++) {\n"
         return self.head() + f"""tile_kernel((W + 1) * WARPGROUP_THREADS, 1) tile_grid(cdiv(g.o.rows, 64 * X), cdiv(g.o.cols, 64 * Y))
 void product(struct globals g) {{
@@ -177,7 +178,7 @@ void product(struct globals g) {{
         rt_fl(16, 64) acc;
         warp_zero(&acc);
 {first}{slot}            wait(&full[s], phase);
-{self.products(ring, "&acc", "t", 12)}            if (warpgroup_laneid() == 0) arrive(&empty[s]);
+{self.products(ring, "&acc", "t", 12)}{meet}            if (warpgroup_laneid() == 0) arrive(&empty[s]);
 {step}        }}
         warpgroup_store(g.o, &acc, {self.where("row", "col")});
     }}
