@@ -14,8 +14,9 @@ cd "$(dirname "$0")/.." || exit 2
 wanted="$*"
 # Python's modules are read once: torch alone takes 2.5 s a process else, and dozens import it.
 export PYTHONDONTWRITEBYTECODE= PYTHONPYCACHEPREFIX="$PWD/build/pycache"
-# A warning is a fault here; in the build of a user it is a warning.
-export WERROR=-Werror
+# A warning is a fault here; in the build of a user it is a warning. Lines are enough for debuggers: variables, too, would take the
+# compiler a fifth longer.
+export WERROR=-Werror CFLAGS="${CFLAGS--O2 -g1}"
 processors=$(nproc 2>/dev/null || echo 2)
 jobs=$(((processors + 1) / 2)) # of a lane
 venv=.venv
@@ -64,7 +65,8 @@ need() { # the first of the tools that is not there
     for tool in "$@"; do have "$tool" || { echo "$tool is not installed"; return; }; done
 }
 
-with_clang() { make -s -j"$jobs" B=build/clang CC=clang-14 CFLAGS="-O0" all && echo "builds without a warning"; }
+# without a warning, and into a compiler that makes the same IR: the order of arguments is each C compiler's own
+with_clang() { make -s -j"$jobs" B=build/clang CC=clang-14 CFLAGS="-O0" all build/clang/tests/test_passes && build/clang/tests/test_passes; }
 unit() { make -s JOBS="$jobs" unit; }
 sanitized() { TILEWRIGHT_CASES=100 TILEWRIGHT_EVERY=12 make -s -j"$jobs" JOBS="$jobs" B=build/asan SAN=1 CFLAGS="-O0 -g1 -Wno-clobbered" unit; }
 # threads that share a context, its kernels and the cache
@@ -77,7 +79,8 @@ make_venv() { # and what the tests need in it, once
 }
 in_venv() { [ "$venv/$1.done" -nt "tests/$1" ]; }
 add_to_venv() { in_venv "$1" || { $venv/bin/pip install -q --no-compile --disable-pip-version-check -r "tests/$1" && touch "$venv/$1.done"; }; }
-# Kernels of target cpu and of emulators that are many, compiled quickly: what the group `cpu`, transcripts and the Python tests do not.
+# Kernels of target cpu and of emulators that are many, compiled quickly; the group `cpu`, transcripts and the Python tests compile
+# kernels of target cpu as users do.
 quickly() { (QUICK_CC=${CC:-gcc} CC=$PWD/tests/quick_cc.sh && export QUICK_CC CC && quick_headers "$@"); }
 quick_headers() {
     case $("$cxx" --version 2>/dev/null) in
@@ -92,8 +95,9 @@ python_package() { # one lane at a time
     rmdir "$taken/package"
     return $made
 }
-python_tests() { # with torch, or without it: "not torch", "torch"
-    python_package && PYTHONPATH=build/python $venv/bin/python -m pytest -q -p no:cacheprovider -m "$1" tests/python
+# With torch, or without it: "not torch", "torch". Threads of torch that wait for work burn half of the time.
+python_tests() {
+    python_package && OMP_NUM_THREADS=1 PYTHONPATH=build/python $venv/bin/python -m pytest -q -p no:cacheprovider -m "$1" tests/python
 }
 python_install() { # as a user would
     rm -rf build/installed && $venv/bin/pip install -q --disable-pip-version-check --no-build-isolation --no-deps --no-index --target build/installed . &&
@@ -182,6 +186,7 @@ await_venv() { # and what it lacks
 lane() {
     group unit "" "" quick_headers unit
     group sanitized "" "" quick_headers sanitized
+    group transcripts "$(need python3)${no_cxx}" "apt-get install python3 g++" quick_headers transcripts
     group wild "$(need python3)" "apt-get install python3" quickly wild
     group tilec "" "" quickly tile_c
     if wants python torch install nvrtc; then
@@ -193,15 +198,14 @@ lane() {
     fi
     group random "$(need python3)" "apt-get install python3" quickly random_programs
     group tenstorrent "$no_cxx" "apt-get install g++" tenstorrent
-    group cpu "" "" numeric cpu 1
-    group transcripts "$(need python3)${no_cxx}" "apt-get install python3 g++" transcripts
+    group hip "$(need python3 clang-19)${no_cxx}" "apt-get install clang-19 lld-19 g++" quick_headers hip
     group plans "$no_cxx" "apt-get install g++" quick_headers property emulated,tenstorrent 1
     group emulated "$no_cxx" "apt-get install g++" quick_headers numeric emulated 0
-    group hip "$(need python3 clang-19)${no_cxx}" "apt-get install clang-19 lld-19 g++" quick_headers hip
     group pages "$(need python3 chromium)" "apt-get install python3 chromium" pages
     group built "$(need python3 gcc readelf)" "apt-get install python3 gcc binutils" built
     group library "$(need python3 gcc nm)" "apt-get install python3 gcc binutils" library
     group process "$(need python3 gcc)${no_cxx}" "apt-get install python3 gcc g++" process
+    group cpu "" "" numeric cpu 1
     group ops "" "" quickly ops
     group threads "$(need gcc)" "apt-get install gcc" threads
     group clang "$(need clang-14)" "apt-get install clang-14" with_clang

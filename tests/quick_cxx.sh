@@ -7,7 +7,7 @@ source= flags= skip=
 for word; do
     case $skip$word in
     -o) skip=1 ;;
-    *.cu | *.hip) source=$word ;;
+    */kernel.cu | */kernel.hip) source=$word ;; # in a folder of its own
     -shared | -nostdlib | -I* | -l*) ;;
     1*) skip= ;;
     *) flags="$flags $word" ;;
@@ -25,6 +25,6 @@ if [ -n "$header" ]; then
     kept=$QUICK_HEADERS/${key% *}-${key#* }.gch
     # shellcheck disable=SC2086
     [ -e "$kept" ] || { mkdir -p "$QUICK_HEADERS" && "$cxx" -x c++-header $flags "-I$room" -o "$kept.$$" "$room/$header" && mv "$kept.$$" "$kept"; }
-    ln -s "$kept" "$room/$header.gch"
+    [ ! -e "$kept" ] || ln -s "$kept" "$room/$header.gch"
 fi
 exec "$cxx" "$@"

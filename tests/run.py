@@ -133,10 +133,20 @@ def run_pasted(path, folder, env):
     return failures, len(found)
 
 
-def run_file(path, env, bless):
+def surroundings(path, env, folder, cache):
+    """Kernels compiled for one file serve the others, but for those that speak of the cache; those that speak of C++ compilers
+    have the one of users, others may have one that compiles headers once (tests/quick_cxx.sh)."""
+    text = re.sub(r"^# requires: .*$", "", path.read_text(), flags=re.M)
+    own = dict(env, TILEWRIGHT_CACHE_DIR=os.path.join(folder, ".cache") if re.search("cache", text, re.I) else cache, HOME=folder)
+    if re.search(r"[gc]\+\+|CXX", text):
+        own.pop("CXX", None)
+    return own
+
+
+def run_file(path, env, cache, bless):
     failures, output, more = 0, [], 0
     with tempfile.TemporaryDirectory() as folder:
-        own = dict(env, TILEWRIGHT_CACHE_DIR=os.path.join(folder, ".cache"), HOME=folder)
+        own = surroundings(path, env, folder, cache)
         if path.suffix == ".md" and (list(blocks(path)) or list(pasted(path))):
             copy_tree(folder, env["PATH"].split(":")[0])
             failures, more = run_pasted(path, folder, own)
@@ -178,8 +188,8 @@ def main():
         else:
             present.append(path)
     present.sort(key=lambda path: -sum(len(steps(*block)) for block in blocks(path)))  # the long ones first
-    with concurrent.futures.ThreadPoolExecutor(len(os.sched_getaffinity(0))) as pool:
-        done = list(pool.map(lambda path: run_file(path, env, options.bless), present))
+    with concurrent.futures.ThreadPoolExecutor(len(os.sched_getaffinity(0))) as pool, tempfile.TemporaryDirectory() as cache:
+        done = list(pool.map(lambda path: run_file(path, env, cache, options.bless), present))
     failures, count = (sum(column) for column in zip(*done)) if done else (0, 0)
     print(f"{count} commands, {failures} failed")
     return 1 if failures else 0

@@ -563,8 +563,7 @@ static bool wish_less(Facts *f, Ref x, Ref y) {
     b.before = k->body->first;
     for (Op *op = k->body->first; op; op = op->next)
         if (op->result_count && (op->results[0] == x || op->results[0] == y)) b.before = op->next;
-    Ref more =
-        ir_binary(&b, OP_SUB, ir_cast(&b, without_casts(k, y), EL_I64), ir_cast(&b, without_casts(k, x), EL_I64));
+    Ref more = ir_binary_as(&b, OP_SUB, without_casts(k, y), without_casts(k, x), EL_I64);
     return wish(f, more, AT_LEAST, 0);
 }
 

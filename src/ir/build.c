@@ -104,6 +104,10 @@ Ref ir_float(Builder *b, Elem elem, double value) {
 }
 Ref ir_unary(Builder *b, Opcode code, Ref x) { return simple(b, code, &x, 1, NULL); }
 Ref ir_binary(Builder *b, Opcode code, Ref x, Ref y) { return simple(b, code, (Ref[]){x, y}, 2, NULL); }
+Ref ir_binary_as(Builder *b, Opcode code, Ref x, Ref y, Elem elem) {
+    y = ir_cast(b, y, elem);
+    return ir_binary(b, code, ir_cast(b, x, elem), y);
+}
 Ref ir_ternary(Builder *b, Opcode code, Ref x, Ref y, Ref z) { return simple(b, code, (Ref[]){x, y, z}, 3, NULL); }
 Ref ir_compare(Builder *b, Word predicate, Ref x, Ref y) {
     Op *op = ir_begin(b, OP_CMP);

@@ -40,10 +40,13 @@ Ref ir_end(Builder *b, Op *op, const Type *given); /* infers, makes results, ins
 Ref ir_end_results(Builder *b, Op *op, int count, const Type *const *types);
 
 /* --- makers --- */
+/* Each puts an op in: two of them are never arguments of one call, whose order is the compiler's to choose, and with it
+ * the order of the ops. */
 Ref ir_int(Builder *b, Elem elem, int64_t value);
 Ref ir_float(Builder *b, Elem elem, double value);
 Ref ir_unary(Builder *b, Opcode code, Ref x);
 Ref ir_binary(Builder *b, Opcode code, Ref x, Ref y);
+Ref ir_binary_as(Builder *b, Opcode code, Ref x, Ref y, Elem elem); /* of both, cast to it */
 Ref ir_ternary(Builder *b, Opcode code, Ref x, Ref y, Ref z);
 Ref ir_compare(Builder *b, Word predicate, Ref x, Ref y);
 Ref ir_cast(Builder *b, Ref x, Elem elem); /* x itself when it has that element already */

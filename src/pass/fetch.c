@@ -206,7 +206,7 @@ static Ref has_next(Builder *b, Ref i, Ref hi, Ref step) {
         Ref left = ir_cast(b, ir_binary(b, OP_SUB, hi, i), EL_U64);
         return ir_compare(b, CMP_LT, ir_cast(b, step, EL_U64), left);
     }
-    Ref wide = ir_binary(b, OP_ADD, ir_cast(b, i, EL_I64), ir_cast(b, step, EL_I64));
+    Ref wide = ir_binary_as(b, OP_ADD, i, step, EL_I64);
     return ir_compare(b, CMP_LT, wide, ir_cast(b, hi, EL_I64));
 }
 

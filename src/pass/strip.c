@@ -125,7 +125,7 @@ static void cut_offsets(Strip *s, const Op *op, int rank, Ref *offsets) {
     for (int d = 0; d < old.count; d++) {
         offsets[d] = old.at[d];
         if (box_axis(op, old.count, rank, d) < 0) continue;
-        offsets[d] = ir_binary(&s->b, OP_ADD, ir_cast(&s->b, old.at[d], EL_I64), ir_cast(&s->b, s->first, EL_I64));
+        offsets[d] = ir_binary_as(&s->b, OP_ADD, old.at[d], s->first, EL_I64);
     }
 }
 

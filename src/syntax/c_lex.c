@@ -29,7 +29,7 @@ int c_token_precedence(CTok kind) { return words[kind].precedence; }
 
 CTok c_keyword(const char *text, size_t length) {
     for (int kind = CT_HASH + 1; kind < CT_COUNT; kind++)
-        if (text_equal(text, length, words[kind].text)) return (CTok)kind;
+        if (*words[kind].text == *text && text_equal(text, length, words[kind].text)) return (CTok)kind;
     return CT_IDENT;
 }
 
@@ -131,6 +131,7 @@ static CTok lex_token(Lexer *lx) {
     }
     if (c == '"' || c == '\'') return lex_quoted(lx, c);
     for (int kind = CT_OTHER + 1; kind <= CT_HASH; kind++) {
+        if (*words[kind].text != c) continue;
         size_t length = strlen(words[kind].text);
         if ((size_t)(lx->end - lx->at) >= length && !memcmp(lx->at, words[kind].text, length)) {
             lx->at += length;

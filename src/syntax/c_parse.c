@@ -122,7 +122,7 @@ void node_open(Parser *ps, CNode *kid) { *VEC_PUSH(&ps->open, ps->arena) = kid; 
 
 void node_take(Parser *ps, CNode *node, size_t from) {
     node->count = (uint32_t)(ps->open.count - from);
-    node->kids = arena_copy(ps->arena, ps->open.at + from, node->count * sizeof *node->kids);
+    if (node->count) node->kids = arena_copy(ps->arena, ps->open.at + from, node->count * sizeof *node->kids);
     ps->open.count = from;
 }
 

@@ -494,11 +494,7 @@ static void test_places(Fixture *fx) {
 }
 
 /* What the parser keeps of a text, in bytes a byte of it; not under sanitizers, whose red zones are most of it. */
-#ifdef __SANITIZE_ADDRESS__
-enum { SANITIZED = 1 };
-#else
-enum { SANITIZED = 0 };
-#endif
+enum { SANITIZED = CHECK_SANITIZED };
 /* What an arena has given out: its blocks without what the last one has left. */
 static size_t taken(Arena *arena) {
     size_t blocks = arena->total, left = 0;

@@ -383,9 +383,7 @@ static bool try_text(int door, const Sample *s, const char *text, size_t size, i
 typedef bool Work(void *job, long at);
 static void run_child(Work *work, void *job, volatile long *at, long end, long step) {
     if (freopen("/dev/null", "w", stdout) == NULL) _exit(4);
-#ifndef __SANITIZE_ADDRESS__
-    setrlimit(RLIMIT_AS, &(struct rlimit){2ul * MOST_BYTES, 2ul * MOST_BYTES});
-#endif
+    if (!CHECK_SANITIZED) setrlimit(RLIMIT_AS, &(struct rlimit){2ul * MOST_BYTES, 2ul * MOST_BYTES});
     for (; *at < end; *at += step)
         if (!work(job, *at)) _exit(3);
     _exit(0);

@@ -19,15 +19,8 @@ static void count_one(void) {
     if (atomic_load_explicit(&counting, memory_order_relaxed)) atomic_fetch_add(&calls, 1);
 }
 
-#if defined(__SANITIZE_ADDRESS__)
-#define REPLACED 0
-#elif defined(__has_feature)
-#if __has_feature(address_sanitizer)
-#define REPLACED 0
-#endif
-#endif
-#ifndef REPLACED
-#define REPLACED 1
+#define REPLACED (!CHECK_SANITIZED)
+#if REPLACED
 extern void *__libc_malloc(size_t), *__libc_calloc(size_t, size_t), *__libc_realloc(void *, size_t);
 extern void __libc_free(void *);
 void *malloc(size_t size) {

@@ -69,8 +69,11 @@ static Expr write_pair(Tc *tc, const Call *call, Ref real, Ref imag) {
 }
 
 static Pair product(Builder *b, Pair x, Pair y) {
-    return (Pair){ir_binary(b, OP_SUB, ir_binary(b, OP_MUL, x.real, y.real), ir_binary(b, OP_MUL, x.imag, y.imag)),
-                  ir_binary(b, OP_ADD, ir_binary(b, OP_MUL, x.real, y.imag), ir_binary(b, OP_MUL, x.imag, y.real))};
+    Ref imag = ir_binary(b, OP_MUL, x.imag, y.imag);
+    Pair z = {.real = ir_binary(b, OP_SUB, ir_binary(b, OP_MUL, x.real, y.real), imag)};
+    Ref cross = ir_binary(b, OP_MUL, x.imag, y.real);
+    z.imag = ir_binary(b, OP_ADD, ir_binary(b, OP_MUL, x.real, y.imag), cross);
+    return z;
 }
 
 Expr bi_complex_mul(Tc *tc, const Call *call) {
@@ -89,7 +92,8 @@ Expr bi_complex_div(Tc *tc, const Call *call) {
     Builder *b = &tc->b;
     bool ok = computed_as(tc, call, &elem) && read_pair(tc, call, 1, elem, &x) && read_pair(tc, call, 2, elem, &y);
     if (!ok) return tc_nothing(call);
-    Ref square = ir_binary(b, OP_ADD, ir_binary(b, OP_MUL, y.real, y.real), ir_binary(b, OP_MUL, y.imag, y.imag));
+    Ref imag_square = ir_binary(b, OP_MUL, y.imag, y.imag);
+    Ref square = ir_binary(b, OP_ADD, ir_binary(b, OP_MUL, y.real, y.real), imag_square);
     Pair z = product(b, x, (Pair){y.real, ir_unary(b, OP_NEG, y.imag)});
     Ref real = ir_binary(b, OP_DIV, z.real, square), imag = ir_binary(b, OP_DIV, z.imag, square);
     return write_pair(tc, call, real, imag);
@@ -102,8 +106,8 @@ Expr bi_complex_exp(Tc *tc, const Call *call) {
     Builder *b = &tc->b;
     if (!computed_as(tc, call, &elem) || !read_pair(tc, call, 1, elem, &x)) return tc_nothing(call);
     Ref size = ir_unary(b, OP_EXP, x.real);
-    return write_pair(tc, call, ir_binary(b, OP_MUL, size, ir_unary(b, OP_COS, x.imag)),
-                      ir_binary(b, OP_MUL, size, ir_unary(b, OP_SIN, x.imag)));
+    Ref imag = ir_binary(b, OP_MUL, size, ir_unary(b, OP_SIN, x.imag));
+    return write_pair(tc, call, ir_binary(b, OP_MUL, size, ir_unary(b, OP_COS, x.imag)), imag);
 }
 
 Expr bi_complex_conj(Tc *tc, const Call *call) {

@@ -69,7 +69,7 @@ static Ref find_whole(Quotients *q, Ref number, Ref divisor) {
         (ir_const_int(k, number, &value) && value < 1))
         return REF_NONE;
     Builder b = behind(k, divisor, number);
-    Ref product = ir_binary(&b, OP_MUL, ir_cast(&b, number, EL_I64), ir_cast(&b, divisor, EL_I64));
+    Ref product = ir_binary_as(&b, OP_MUL, number, divisor, EL_I64);
     Ref whole = ir_cast(&b, product, EL_I32);
     if (!fact_wish_most(f, product, INT32_MAX) || !fact_wish_least(f, divisor, 1) || !fact_wish_least(f, number, 1))
         return REF_NONE;

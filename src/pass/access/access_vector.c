@@ -201,7 +201,8 @@ static Ref as_naturals(Slicer *s, Ref one, Ref other) {
     Ref n = ir_const_int(k, below->operands[1], &number)
                 ? ir_int(s->b, elem, number > 0 ? number : 0)
                 : ir_binary(s->b, OP_MAX, below->operands[1], ir_int(s->b, elem, 0));
-    return ir_compare(s->b, CMP_LT, ir_cast(s->b, x, natural), ir_cast(s->b, n, natural));
+    Ref end = ir_cast(s->b, n, natural);
+    return ir_compare(s->b, CMP_LT, ir_cast(s->b, x, natural), end);
 }
 
 static Ref all_conditions(Slicer *s, const PlanDim *dim) {

@@ -114,7 +114,8 @@ static void fuse_sum(Contract *c, Op *op) {
     }
     Builder b = ir_builder_before(c->k, op);
     Ref zero = ir_splat(&b, ir_float(&b, type->elem, 0), type);
-    Ref sum = ir_dot(&b, matrix_of(&b, k, x, n, m), matrix_of(&b, k, y, m, along), zero);
+    Ref across = matrix_of(&b, k, y, m, along);
+    Ref sum = ir_dot(&b, matrix_of(&b, k, x, n, m), across, zero);
     finish(c, op, sum);
 }
 

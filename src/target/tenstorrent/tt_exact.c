@@ -99,7 +99,8 @@ Ref tt_high_part(Builder *b, Ref x, bool in_srca) {
 
 static Ref exact_sum(Builder *b, Ref x, int axis) {
     Ref high = tt_high_part(b, x, axis == 0), low = ir_binary(b, OP_SUB, x, high);
-    return ir_binary(b, OP_ADD, ir_reduce(b, COMBINE_ADD, high, axis), ir_reduce(b, COMBINE_ADD, low, axis));
+    Ref rest = ir_reduce(b, COMBINE_ADD, low, axis);
+    return ir_binary(b, OP_ADD, ir_reduce(b, COMBINE_ADD, high, axis), rest);
 }
 
 static void refine(Tt *tt, Op *op, const UserIndex *users) {

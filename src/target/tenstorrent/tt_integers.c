@@ -176,8 +176,8 @@ static Whole make_whole(Integers *x, Ref value) {
         Ref low = ir_splat(&b, ir_float(&b, EL_F32, (double)w.low), wide);
         Ref high = ir_splat(&b, ir_float(&b, EL_F32, (double)w.high), wide);
         Ref held = ir_unary(&b, OP_TRUNC, ir_binary(&b, OP_MIN, ir_binary(&b, OP_MAX, from, low), high));
-        w.twin = ir_ternary(&b, OP_SELECT, ir_compare(&b, CMP_EQ, from, from), held,
-                            ir_splat(&b, ir_float(&b, EL_F32, 0), wide)); /* a NaN is 0 */
+        Ref zero = ir_splat(&b, ir_float(&b, EL_F32, 0), wide);
+        w.twin = ir_ternary(&b, OP_SELECT, ir_compare(&b, CMP_EQ, from, from), held, zero); /* a NaN is 0 */
         return w;
     }
     if (op->result_count != 1 || op->region_count || op->operand_count > 3) return none(op_info[op->code].mnemonic);
