@@ -134,7 +134,8 @@ tile_c() {
         tests/shards.sh "$jobs" build/tests/tilec_kernels --targets "interp,cpu${cxx:+,emulated}" &&
         tests/shards.sh "$jobs" build/tests/tilec_products --targets "cpu${cxx:+,emulated,tenstorrent}" --every 60 &&
         tests/shards.sh "$jobs" build/tests/random_tilec --seed "${TILEWRIGHT_SEED:-1}" --count 1000 --targets passes &&
-        tests/shards.sh "$jobs" build/tests/random_tilec --seed "${TILEWRIGHT_SEED:-1}" --count 12 --targets cpu ${cxx:+--also cuda-emulated --every 4}
+        tests/shards.sh "$jobs" build/tests/random_tilec --seed "${TILEWRIGHT_SEED:-1}" --count 12 --targets cpu ${cxx:+--also cuda-emulated --every 4} &&
+        tests/shards.sh "$jobs" python3 tests/numeric/random_templates.py --seed "${TILEWRIGHT_SEED:-1}" --count 24 --targets interp ${cxx:+--also cpu,cuda-emulated --every 12}
 }
 # the prelude's numbers, host programs, some of the runs that docs/tenstorrent.md speaks of, the matrix, programs that once failed, and 80 random ones in the shapes that this target is for, half of them under options at random
 tenstorrent() {

@@ -34,6 +34,7 @@ random_triton 1 $triton --targets passes --also $slow --every 5
 random_ir 1 build/tests/random_ir --targets passes --also $slow --every 5
 random_tilelang 1 $tilelang --targets passes --also $slow_tilelang --every 5
 random_tilec 1 $tilec --targets passes --also $slow --every 5
+random_templates 20 tests/numeric/random_templates.py --targets interp,cpu --also cpu-written${cxx:+,cuda-emulated,cuda-written} --every 5
 random_roles 1 $tilelang --roles --targets sanitize --also cpu-written,${cxx:+cuda-written,}$slow_tilelang --every 20
 random_threads 1 $tilelang --threads --targets passes --also cpu-written,${cxx:+cuda-written,}$slow_tilelang --every 20
 END

@@ -78,6 +78,11 @@ static void note(Worker *w, const Op *op, const char *text) {
     *VEC_PUSH(&w->c->trace, w->c->arena) = (Event){op, w->number, text};
 }
 
+static void learn(Clock *to, const Clock *from) {
+    for (int i = 0; i < MOST_WORKERS; i++)
+        if (from->at[i] > to->at[i]) to->at[i] = from->at[i];
+}
+
 static void arrive(Worker *w, const Op *op, Bar *bar, int64_t count) {
     Check *c = w->c;
     bar->pending -= count;
@@ -88,18 +93,23 @@ static void arrive(Worker *w, const Op *op, Bar *bar, int64_t count) {
                           (long long)(bar->count - bar->pending), (long long)bar->count));
         return;
     }
-    w->clock[w->number]++;
-    for (int i = 0; i < c->count; i++)
-        if (w->clock[i] > bar->gather[i]) bar->gather[i] = w->clock[i];
+    w->clock.at[w->number]++;
+    learn(&bar->gather, &w->clock);
     note(w, op, bar->pending ? "arrives" : say(c, "arrives, and phase %lld ends", (long long)bar->phase));
     if (bar->pending) return;
     bar->pending = bar->count;
     bar->phase++;
-    for (int i = 0; i < c->count; i++)
-        if (bar->gather[i] > bar->seen[i]) bar->seen[i] = bar->gather[i];
+    *VEC_PUSH(&bar->ended, c->arena) = bar->gather;
 }
 
 static bool passes(const Worker *w) { return !w->bar || (w->bar->phase & 1) != w->parity; }
+
+/* It has seen this phase end, or what came behind all of its arrivals. */
+static bool knows_end(const Worker *w, const Bar *bar, int64_t phase) {
+    for (int i = 0; i < w->c->count; i++)
+        if (bar->ended.at[phase].at[i] > w->clock.at[i]) return false;
+    return true;
+}
 
 static void wait_for(Worker *w, const Op *op, Bar *bar, int64_t parity) {
     Check *c = w->c;
@@ -108,14 +118,14 @@ static void wait_for(Worker *w, const Op *op, Bar *bar, int64_t parity) {
     if (c->why) return;
     w->bar = NULL;
     int64_t wanted = bar->passed[w->number];
+    while (wanted < bar->phase && knows_end(w, bar, wanted)) wanted++;
     if ((wanted & 1) == (parity & 1)) wanted++;
     if (bar->phase > wanted)
         check_fail(c, op, false,
              "the phase that this waits for may have ended, and the next one as well, before anybody looks: a "
              "hand-over is lost" FIX "let who arrives wait for who takes it");
     bar->passed[w->number] = bar->phase;
-    for (int i = 0; i < c->count; i++)
-        if (bar->seen[i] > w->clock[i]) w->clock[i] = bar->seen[i];
+    if (bar->phase) learn(&w->clock, &bar->ended.at[bar->phase - 1]);
     note(w, op, "passes");
 }
 
@@ -202,9 +212,11 @@ static void run_for(Worker *w, const Op *op) {
     bool bars = check_has_bars(c, op);
     know_all(w, body->args + 1, op->operands + 3, carried);
     if (!check_number(w, op->operands[0], &lo) || !check_number(w, op->operands[2], &step) || step < 1) {
-        if (bars)
+        if (bars) {
+            c->several = true;
             check_fail(c, op, true, "the loop begins with a number that is not known before the kernel runs"
                        FIX "begin it with a constant");
+        }
         run_region(w, body); /* its tiles, once */
         return;
     }

@@ -8,11 +8,16 @@
 
 enum { MOST_WORKERS = 8, MOST_CONDITIONS = 4, MOST_UNKNOWNS = 4, MOST_VALUES = 256 };
 
+typedef struct Clock {
+    int64_t at[MOST_WORKERS];
+} Clock;
+
 typedef struct Bar {
     const Op *made;
     int64_t at, count, pending, phase;
-    int64_t gather[MOST_WORKERS], seen[MOST_WORKERS]; /* clocks of those who arrived; of phases that have ended */
-    int64_t passed[MOST_WORKERS];                     /* phases that the worker has seen end */
+    Clock gather;                 /* of those who arrived */
+    VEC(Clock) ended;             /* of all who had, when each phase ended */
+    int64_t passed[MOST_WORKERS]; /* phases that the worker knows to have ended */
 } Bar;
 
 typedef struct Access {
@@ -38,7 +43,8 @@ typedef struct Worker {
     Map known; /* loop variables, what loops carry and branches give */
     const Op *at;
     Bar *bar; /* that it waits for; NULL: it runs */
-    int64_t parity, clock[MOST_WORKERS];
+    int64_t parity;
+    Clock clock;
     int64_t round; /* of the loop of unknown trips that it is in */
     bool done;
     Trap trap; /* of its own stack */

@@ -13,6 +13,7 @@ enum { MOST_PAIRS = 64, DEEPEST = 64 };
 typedef struct Pair {
     const Op *a, *b; /* whiles */
     int index;
+    bool ends; /* they make as many trips: what comes out of them is the same, too */
 } Pair;
 typedef struct Same {
     const Kernel *k;
@@ -23,11 +24,13 @@ typedef struct Same {
 
 static bool same(Same *s, Ref a, Ref b, int depth);
 
-static bool believe(Same *s, const Op *a, const Op *b, int index) {
-    for (int i = 0; i < s->count; i++)
-        if (s->pairs[i].a == a && s->pairs[i].b == b && s->pairs[i].index == index) return true;
+static bool believe(Same *s, const Op *a, const Op *b, int index, bool ends) {
+    for (int i = 0; i < s->count; i++) {
+        const Pair *p = &s->pairs[i];
+        if (p->a == a && p->b == b && p->index == index && (p->ends || !ends)) return true;
+    }
     if (s->count == MOST_PAIRS) return false;
-    s->pairs[s->count++] = (Pair){a, b, index};
+    s->pairs[s->count++] = (Pair){a, b, index, ends};
     return true;
 }
 
@@ -51,11 +54,12 @@ static bool same(Same *s, Ref a, Ref b, int depth) {
     if (v->index != w->index || v->type != w->type || !v->op != !w->op) return false;
     if (!v->op) {
         const Op *p = v->region->owner, *q = w->region->owner;
-        return p && q && p->code == OP_WHILE && q->code == OP_WHILE && believe(s, p, q, v->index);
+        return p && q && p->code == OP_WHILE && q->code == OP_WHILE && believe(s, p, q, v->index, false);
     }
     const Op *p = v->op, *q = w->op;
     bool pure = (op_has(p->code, TRAIT_PURE) && !p->region_count) || (s->still[a] && s->still[b]);
     if (p->code != q->code || p->operand_count != q->operand_count || !same_attrs(p, q)) return false;
+    if (p->code == OP_WHILE) return believe(s, p, q, v->index, true);
     if (!pure && p->code != OP_IF) return false;
     for (int i = 0; i < p->operand_count; i++)
         if (!same(s, p->operands[i], q->operands[i], depth + 1)) return false;
@@ -77,7 +81,8 @@ static bool settle(Same *s) {
         Pair p = s->pairs[i];
         if (!passes_on(p.a, p.index) || !passes_on(p.b, p.index) ||
             !same(s, p.a->operands[p.index], p.b->operands[p.index], 0) ||
-            !same(s, p.a->regions[1]->last->operands[p.index], p.b->regions[1]->last->operands[p.index], 0))
+            !same(s, p.a->regions[1]->last->operands[p.index], p.b->regions[1]->last->operands[p.index], 0) ||
+            (p.ends && !same(s, p.a->regions[0]->last->operands[0], p.b->regions[0]->last->operands[0], 0)))
             return false;
     }
     return true;

@@ -27,7 +27,7 @@ void check_access(Worker *w, const Op *op) {
     const Type *box = ir_type(c->k, op->code == OP_BLOAD ? op->results[0] : op_operand(op, 1));
     RefList at = op_list(op, 0);
     Access a = {.op = op, .buffer = op->operands[0], .worker = w->number, .writes = op->code != OP_BLOAD, .exact = true,
-                .clock = w->clock[w->number] + 1};
+                .clock = w->clock.at[w->number] + 1};
     for (int d = 0; d < whole->rank; d++) {
         int lead = whole->rank - box->rank;
         a.to[d] = whole->extent[d];
@@ -43,7 +43,7 @@ void check_access(Worker *w, const Op *op) {
         if (b->buffer != a.buffer) continue;
         if (b->worker == a.worker && b->op == op && !memcmp(a.from, b->from, sizeof a.from)) same = b;
         bool meets = b->worker != a.worker && (a.writes || b->writes) && overlap(&a, b, whole->rank);
-        if (!meets || b->clock <= w->clock[b->worker]) continue;
+        if (!meets || b->clock <= w->clock.at[b->worker]) continue;
         const char *name = ir_value(c->k, a.buffer)->name;
         if (!a.exact || !b->exact) {
             check_fail(c, op, true, "which elements of a shared tile it touches is not known before the kernel runs"

@@ -74,7 +74,8 @@ static void gather(Find *f, Ref ref, int64_t unit, int depth) {
     int64_t by;
     if (ir_const_int(c->k, ref, &by)) return;
     const Value *v = ref_is_value(ref) ? ir_value(c->k, ref) : NULL;
-    if (!v || depth > DEEPEST || v->type->rank || !elem_is_int(v->type->elem)) {
+    bool truth = v && v->type->elem == EL_I1 && v->op && op_has(v->op->code, TRAIT_ELEMENTWISE); /* of numbers */
+    if (!v || depth > DEEPEST || v->type->rank || (!elem_is_int(v->type->elem) && !truth)) {
         f->failed = true;
         return;
     }

@@ -3,7 +3,8 @@
  *
  *     warpgroup::mma_AB(..)        warpgroup_mma_AB(..)            kittens::group<8>::sync(1)   group8_sync(1)
  *     rt_fl<16, 64>::col_vec       col_vec(rt_fl(16, 64))          everyone::sync(0)            block_sync(0)
- *     load(a, g.x, {0, i})         load(a, g.x, at(0, i))          mma_async_wait<1>()          mma_async_wait(1) */
+ *     load(a, g.x, {0, i})         load(a, g.x, at(0, i))          mma_async_wait<1>()          mma_async_wait(1)
+ *     using t = st_bf<64, 64>;     typedef st_bf(64, 64) t;        producer_load_args<l> a      lcf_load_args *a */
 #include "syntax/c_parser.h"
 
 static bool is_scope(const CToken *at) { return at[0].kind == CT_COLON && at[1].kind == CT_COLON && !at[1].spaced; }
@@ -75,9 +76,47 @@ static bool refuse_path(Parser *ps) {
     return refuse(ps, end, "C++ names `a::b`", *ours ? ours : "the name alone");
 }
 
+/* using tile = st_bf<64, 64>; the name is a type from here on. */
+static bool refuse_using(Parser *ps) {
+    const CToken *at = ps->at;
+    if (!is_word(at, "using")) return false;
+    if (is_word(at + 1, "namespace"))
+        return parser_refuse(ps, at->range, "C++'s `using namespace`", "leave it out: names need no prefix"), true;
+    if (at[1].kind != CT_IDENT || at[2].kind != CT_ASSIGN) return false;
+    const CToken *from = at + 3, *end = from;
+    if (is_word(from, "typename")) from++;
+    if (is_word(from, "kittens") && is_scope(from + 1)) from += 3;
+    while (end->kind != CT_SEMI && end->kind != CT_END && end->kind != CT_LBRACE) end++;
+    if (end <= from) return false;
+    const char *name = parser_name(ps, at + 1);
+    refuse(ps, end, "C++'s `using`", arena_printf(ps->arena, "typedef %s %s;", in_parentheses(ps, from, end), name));
+    parser_bind(ps, name, NAME_TYPE);
+    return true;
+}
+
+/* The arguments of a template's callbacks. */
+static bool refuse_arguments(Parser *ps) {
+    static const struct {
+        const char *theirs, *ours;
+    } names[] = {{"common_setup_args", "lcf_setup_args *a"},
+                 {"producer_setup_args", "lcf_producer_setup_args *a"},
+                 {"producer_load_args", "lcf_load_args *a"},
+                 {"producer_store_args", "lcsf_store_args *a"},
+                 {"consumer_setup_args", "lcf_consumer_setup_args *a"},
+                 {"consumer_compute_args", "lcf_compute_args *a"},
+                 {"consumer_finish_args", "lcf_finish_args *a"}};
+    for (size_t i = 0; i < sizeof names / sizeof *names; i++) {
+        if (!is_word(ps->at, names[i].theirs) || ps->at[1].kind != CT_LT) continue;
+        const CToken *end = skip_angles(ps->at + 1);
+        return refuse(ps, end ? end : ps->at + 1, "ThunderKittens' template arguments", names[i].ours);
+    }
+    return false;
+}
+
 bool parser_cxx(Parser *ps) {
     const CToken *at = ps->at;
     if (ps->panic || at->kind != CT_IDENT) return false;
+    if (refuse_arguments(ps)) return true;
     const CToken *angles = at[1].kind == CT_LT ? skip_angles(at + 1) : NULL;
     if (is_scope(at + 1) || (angles && is_scope(angles))) return refuse_path(ps);
     bool type = parser_lookup(ps, at) == NAME_TILE_TYPE;
@@ -86,6 +125,8 @@ bool parser_cxx(Parser *ps) {
         return refuse(ps, angles, "C++ template arguments `<..>`", in_parentheses(ps, at, angles));
     return false;
 }
+
+bool parser_cxx_using(Parser *ps) { return !ps->panic && ps->at->kind == CT_IDENT && refuse_using(ps); }
 
 /* {r, c} where an argument stands */
 bool parser_cxx_braces(Parser *ps) {

@@ -197,7 +197,7 @@ static const struct {
 
 bool parser_refused_word(Parser *ps, bool also_cxx) {
     if (ps->at->kind != CT_IDENT) return false;
-    if (parser_cxx(ps)) return true;
+    if (parser_cxx(ps) || (also_cxx && parser_cxx_using(ps))) return true;
     bool cxx = false;
     for (size_t i = 0; i < sizeof refused_words / sizeof *refused_words; i++) {
         cxx = cxx || !strcmp(refused_words[i].word, "template");

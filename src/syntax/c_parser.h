@@ -70,6 +70,7 @@ void parser_close_scope(Parser *ps);
 /* The word is one of the refused ones: says so, true. */
 /* c_cxx.c: refuses a C++ spelling that stands here, showing ours */
 bool parser_cxx(Parser *ps);
+bool parser_cxx_using(Parser *ps); /* using name = type; */
 bool parser_cxx_braces(Parser *ps);
 bool parser_refused_word(Parser *ps, bool also_cxx);
 

@@ -96,7 +96,7 @@ typedef struct Program {
     char sharding[120]; /* the value of that option, if it is drawn */
     const char *refusals; /* what the door may refuse it for: "[unsupported] [unroll]"; or NULL */
     bool spoiled;      /* perhaps no program at all: what the interpreter refuses for one of these, all must refuse */
-    int64_t want[2048]; /* what the last array must hold, as computed without us; integers */
+    int64_t want[4096]; /* what the last array must hold, as computed without us; integers */
     int want_count;
 } Program;
 typedef void Generator(Choices *c, Program *p);

@@ -14,8 +14,10 @@
 static const char *const specifiers[] = {"tile_kernel",       "tile_grid",  "__global__", "__launch_bounds__",
                                          "__shared__",        "__device__", "__host__",   "__forceinline__",
                                          "__grid_constant__", NULL};
-static const char *const headers[] = {"tile.h",   "kittens.h", "kittens.cuh", "prototype.h",
-                                      "stdint.h", "stdbool.h", "stddef.h",    NULL};
+static const char *const headers[] = {"tile.h",      "kittens.h",   "kittens.cuh", "prototype.h",    "prototype.cuh",
+                                      "stdint.h",    "stdbool.h",   "stddef.h",    "float.h",        "math.h",
+                                      "cuda_bf16.h", "cuda_fp16.h", "cuda_fp8.h",  "cuda_runtime.h", "stdio.h",
+                                      NULL};
 
 static const SourceFile *find_header(void *user, const SourceFile *from, const char *name, bool angled) {
     const FrontUnit *unit = user;
@@ -379,6 +381,7 @@ static Kernel *lower_once(FrontUnit *unit, const FrontRequest *request, Ranges *
         lower_function(&tc, node);
     }
     *again = tc.again;
+    if (!tc.failed) tc_check_early(&tc);
     if (!tc.failed) tc_check_races(&tc);
     if (tc.failed) return NULL;
     ir_return(&tc.b);

@@ -19,6 +19,7 @@
  *     tilec_flow.c      jumps and choices that only the run decides
  *     tilec_tile.c      tiles and vectors: what is read and written of them, through indices, views and parts
  *     tilec_builtin.c   the operations of tilec_builtins.def: which row a call is, and who must reach it
+ *     tilec_step.c      .. of one warp each that several warps do together
  *     tilec_move.c      .. between memories      tilec_map.c   .. element by element, broadcasts, masks
  *     tilec_axis.c      .. along rows, columns   tilec_mma.c   .. products     tilec_math.c  .. of numbers
  *     tilec_complex.c   .. of complex tiles
@@ -91,6 +92,7 @@ typedef struct Lvalue {
     Object *place;
     const TcType *type; /* differs from the place's behind indices, tile_view, subtile and elements */
     bool is_view;
+    int run; /* so many of the last index's tiles, one above the other; 0: one */
     int index_count;
     Scalar index[MAX_INDICES];
     int part_count; /* subtile: the first element of the part, a number a dimension of the tile */
@@ -117,9 +119,11 @@ struct Object {
     const char *locked; /* why it may not be assigned, or NULL */
     Range range;        /* of its declaration */
     Object **parts;     /* STRUCT: fields; ARRAY: elements, unless they share a buffer */
+    bool is_element;    /* SCALAR: of an array */
     bool by_field;      /* ARRAY of structs that share buffers: parts are the structs' fields, each an array */
     Scalar value;       /* SCALAR */
     Lvalue target;      /* POINTER; target.place NULL: unset */
+    bool broken;        /* .. for a mistake that was said */
     Ref buffer;         /* TILE, and ARRAY of tiles with a run-time index: the storage */
     bool written;       /* TILE: something was stored in it */
     Ref tensor;         /* GLOBAL */
@@ -190,6 +194,10 @@ typedef struct TcExpected { /* of a semaphore of the kernel's own: bytes that ar
     Range range;
     const Region *region;
 } TcExpected;
+typedef struct TcEarly { /* a shared tile that is read above all that writes it */
+    const Object *place;
+    Range range;
+} TcEarly;
 typedef struct Tc {
     Arena *arena;
     Diag *diag;
@@ -215,6 +223,7 @@ typedef struct Tc {
     bool by_workers;    /* warpgroups run side by side and meet at semaphores of the kernel's own */
     Builder *outside;   /* .. before their region */
     TcExpected expected;
+    VEC(TcEarly) early;
 
     Object *result; /* of the function being inlined; NULL for void */
     enum TcJump { JUMP_NONE, JUMP_RETURN, JUMP_BREAK, JUMP_CONTINUE, JUMP_KINDS } jump; /* what follows is dead */
@@ -230,8 +239,9 @@ typedef struct Tc {
     bool by_all, follows;    /* .. all workers do; .. it goes on with what the product before makes */
     int call_count;          /* operations so far */
     struct TcBarrier {       /* of the source's numbers: */
-        int group;           /* 1 + the warpgroup whose it is, or BARRIER_OF_ALL; 0: nobody's yet */
-        Range range;
+        int group;           /* 1 + the warpgroup whose it is; 0: none's yet */
+        bool of_all;         /* a whole role meets there */
+        Range range, range_of_all;
     } barriers[16];
     const bool *initialiser; /* threads that set up semaphores, until all have met behind it; NULL: all know */
     Ranges *joined;              /* arrays of tiles that share a buffer; kept from one attempt to the next */
@@ -292,6 +302,7 @@ Ref tc_uniform(Tc *tc, Scalar s, Range range);
 /* tilec_expr.c */
 Expr tc_expr(Tc *tc, const CNode *node);
 Expr tc_read(Tc *tc, Expr e); /* the number in a variable, what a pointer points to; others unchanged */
+Expr tc_first_element(Tc *tc, Expr array); /* what a pointer to its elements points to */
 bool tc_number(Tc *tc, const CNode *node, Scalar *out);
 bool tc_as_number(Tc *tc, Expr e, Scalar *out); /* what it reads; false after an error */
 Elem tc_literal_elem(const CNode *node);        /* of an integer literal */
@@ -319,6 +330,7 @@ Scalar tc_read_number(Tc *tc, const Lvalue *lvalue, Range range); /* the lowerin
 /* The tiles of the array shall share a buffer: the kernel is lowered once more. False: they cannot. */
 bool tc_join_array(Tc *tc, const Object *array);
 void tc_initialize(Tc *tc, Object *place, const CNode *initializer);
+bool tc_aim(Object *pointer, const Expr *e); /* false: it points to something else, or to nothing */
 void tc_assign(Tc *tc, const Lvalue *target, Scalar value, Range range);
 
 /* tilec_typeof.c */
@@ -381,6 +393,7 @@ typedef struct TcBox {
     int64_t extent[MAX_RANK];
 } TcBox;
 const Type *tc_value_type(Tc *tc, const TcType *tile);                  /* of all warps that share it */
+void tc_check_early(Tc *tc); /* at the end: has any role written it? */
 Ref tc_read_tile(Tc *tc, const Lvalue *tile, Range range);              /* REF_NONE after an error */
 void tc_write_tile(Tc *tc, const Lvalue *tile, Ref value, Range range); /* converts the element type */
 Ref tc_read_element(Tc *tc, const Lvalue *element, Range range);
@@ -399,6 +412,7 @@ typedef struct Call {
     int warps; /* SCOPE_GROUP: as the prefix says */
     Range range;
     const char *name; /* as written */
+    bool by_warp; /* each warp moves its part to or from a place of its own: offsets count those parts */
     int count;
     Expr args[MAX_ARGUMENTS];
 } Call;
@@ -425,6 +439,10 @@ static inline Expr tc_nothing(const Call *call) { return (Expr){.kind = X_VOID, 
 #include "front/tilec/tilec_builtins.def"
 #undef BUILTIN
 
+/* tilec_step.c */
+/* A move of one warp where several share a tile, whose place steps with the warp, becomes one of all of them. */
+bool tc_steps_by_warp(Tc *tc, Call *call);
+
 /* tilec_move.c */
 void tc_combine(Tc *tc, const Object *global, const Ref *at, Ref value, Word combine); /* atomically into the box */
 bool tc_can_combine(Tc *tc, const Call *call, Elem elem);
@@ -433,10 +451,11 @@ bool tc_can_combine(Tc *tc, const Call *call, Elem elem);
 typedef struct TcEvent TcEvent;
 TcTouch tc_touch_of(const Tc *tc, const Call *call);
 const TcEvent *tc_note_touch(Tc *tc, const Lvalue *tile, bool writes, const TcBox *box, Range range);
-void tc_note_product(Tc *tc, const TcEvent *a, const TcEvent *b, const TcEvent *d, Range range);
+/* by_rows: each warp reads its own rows of a */
+void tc_note_product(Tc *tc, const TcEvent *a, const TcEvent *b, const TcEvent *d, bool by_rows, Range range);
 void tc_note_load(Tc *tc, Range range);  /* the tile touched last is under way */
 void tc_note_store(Tc *tc, Range range); /* .. is being stored */
-void tc_note_sync(Tc *tc, bool by_all, Range range);
+void tc_note_sync(Tc *tc, bool by_all, const Scalar *number, Range range); /* number: of the barrier, or NULL */
 void tc_note_taken(Tc *tc, const Block *block);
 void tc_note_given(Tc *tc, const Block *block, const char *semaphore, Range range);
 void tc_note_arrivals(Tc *tc, const Block *block, Range range);

@@ -167,6 +167,8 @@ static bool reaches_unit(const Tc *tc, const Call *call) {
     int warps = call->scope == SCOPE_BLOCK ? tc->threads / 32 : call->warps;
     if (warps == tc->unit) return true;
     if (tc->worker_count > 1 && warps == tc->unit * tc->worker_count) return each_alike(call);
+    bool number = call->row->lower == bi_load_number || call->row->lower == bi_store_number;
+    if (number && call->scope != SCOPE_GROUP) return true; /* of every thread */
     if (call->scope != SCOPE_WARP) return false;
     if (same_in_all(call)) return true;
     for (int i = 0; i < call->count; i++)
@@ -175,7 +177,7 @@ static bool reaches_unit(const Tc *tc, const Call *call) {
     return call->row->scope == ROWS || columns;
 }
 
-static bool scope_holds(Tc *tc, const Call *call) {
+static bool scope_holds(Tc *tc, Call *call) {
     int kind = call->row->scope;
     if (kind == ONE) {
         if (one_a_worker(tc)) return true;
@@ -183,7 +185,7 @@ static bool scope_holds(Tc *tc, const Call *call) {
         return false;
     }
     if (kind == THREAD || kind == NUMBER || kind == HINT) return true;
-    if (kind != BLOCK && !reaches_unit(tc, call)) {
+    if (kind != BLOCK && !reaches_unit(tc, call) && !tc_steps_by_warp(tc, call)) {
         bool group = tc->unit > 1;
         const char *prefix = tc->unit == 4 ? "warpgroup_" : arena_printf(tc->arena, "group%d_", tc->unit);
         TC_ERROR(tc, TC_SCOPE, call->range, call->name,
@@ -280,7 +282,11 @@ Expr tc_call_builtin(Tc *tc, const CNode *node) {
     if (!tc_is_builtin(call.name)) return unknown_operation(tc, node->kids[0], call.name);
     if (call.count > MAX_ARGUMENTS) return no_such_form(tc, &call, base);
     for (int i = 0; i < call.count; i++) {
-        call.args[i] = tc_as_coord(tc, tc_read(tc, tc_expr(tc, node->kids[i + 1])));
+        Expr e = tc_expr(tc, node->kids[i + 1]);
+        bool pointer = e.kind == X_PLACE && e.lvalue.type->kind == TC_POINTER;
+        e = tc_read(tc, e);
+        if (pointer && e.kind == X_POINTER && e.lvalue.type->kind == TC_ARRAY) e = tc_first_element(tc, e);
+        call.args[i] = tc_as_coord(tc, e);
         if (call.args[i].kind == X_ERROR) return call.args[i];
     }
     return tc_dispatch(tc, &call);

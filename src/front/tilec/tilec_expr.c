@@ -21,6 +21,7 @@ Expr tc_read(Tc *tc, Expr e) {
     const TcType *type = e.lvalue.type;
     const Object *place = e.lvalue.place;
     if (type->kind == TC_POINTER) {
+        if (place->broken) return failure(e.range);
         if (!place->target.place) return TC_FAIL(tc, TC_UNWRITTEN, e.range, place->name);
         return (Expr){.kind = X_POINTER, .range = e.range, .lvalue = place->target};
     }
@@ -138,6 +139,31 @@ static Expr member_expr(Tc *tc, const CNode *node) {
                    tc_near(tc, node->name, names, (size_t)type->field_count));
 }
 
+/* The element of an array; `at` is where the index stands in the text. */
+static Expr element_of(Tc *tc, Expr base, Scalar index, Range range, Range at) {
+    Lvalue *lv = &base.lvalue;
+    const TcType *type = lv->type, *leaf = type;
+    int64_t constant;
+    bool known = tc_is_constant(tc, index, &constant);
+    if (!tc_in_range(tc, index, type->count - 1, at)) return failure(range);
+    base.kind = X_PLACE;
+    base.range = range;
+    bool one = lv->place->block || lv->place->buffer || lv->place->by_field || lv->index_count;
+    while (leaf->kind == TC_ARRAY) leaf = leaf->of;
+    one = one || leaf->kind == TC_SEMAPHORE;
+    if (!one && known) return place_expr(lv->place->parts[constant], range);
+    if (!one && tc_join_array(tc, lv->place)) return failure(range);
+    if ((!one && leaf->kind != TC_SCALAR) || lv->index_count == MAX_INDICES)
+        return TC_FAIL(tc, TC_NOT_CONSTANT, at, "the index of an array of structs or pointers");
+    lv->index[lv->index_count++] = index;
+    lv->type = type->of;
+    return base;
+}
+
+Expr tc_first_element(Tc *tc, Expr array) {
+    return element_of(tc, array, tc_int(tc, 0), array.range, array.range);
+}
+
 static Expr index_expr(Tc *tc, const CNode *node) {
     Expr base = tc_read(tc, tc_expr(tc, node->kids[0]));
     Scalar index;
@@ -147,23 +173,7 @@ static Expr index_expr(Tc *tc, const CNode *node) {
         return TC_FAIL(tc, TC_NOT_ARRAY, node->kids[0]->range, "");
     if (elem_is_float(index.type->elem)) return TC_FAIL(tc, TC_INTEGERS_ONLY, node->kids[1]->range, "[]");
     if (type->kind == TC_TILE) return tc_element_expr(tc, base, index, node);
-    Lvalue *lv = &base.lvalue;
-    int64_t constant;
-    bool known = tc_is_constant(tc, index, &constant);
-    if (!tc_in_range(tc, index, type->count - 1, node->kids[1]->range)) return failure(node->range);
-    base.kind = X_PLACE;
-    base.range = node->range;
-    bool one = lv->place->block || lv->place->buffer || lv->place->by_field || lv->index_count;
-    const TcType *leaf = type;
-    while (leaf->kind == TC_ARRAY) leaf = leaf->of;
-    one = one || leaf->kind == TC_SEMAPHORE;
-    if (!one && known) return place_expr(lv->place->parts[constant], node->range);
-    if (!one && tc_join_array(tc, lv->place)) return failure(node->range);
-    if ((!one && leaf->kind != TC_SCALAR) || lv->index_count == MAX_INDICES)
-        return TC_FAIL(tc, TC_NOT_CONSTANT, node->kids[1]->range, "the index of an array of structs or pointers");
-    lv->index[lv->index_count++] = index;
-    lv->type = type->of;
-    return base;
+    return element_of(tc, base, index, node->range, node->kids[1]->range);
 }
 
 /* ---- operators ---- */
@@ -336,6 +346,8 @@ static Expr unary_expr(Tc *tc, const CNode *node) {
     }
     e = tc_read(tc, e);
     if (node->op == CT_STAR) {
+        bool array = (e.kind == X_POINTER || e.kind == X_PLACE) && e.lvalue.type->kind == TC_ARRAY;
+        if (array) return tc_first_element(tc, e);
         if (e.kind != X_POINTER) return TC_FAIL(tc, TC_NOT_POINTER, node->range, "`*`");
         e.kind = X_PLACE;
         return e;

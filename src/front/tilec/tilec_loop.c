@@ -178,6 +178,11 @@ static void end_carry(Tc *tc, Carry *c) {
                 TC_ERROR(tc, TC_POINTER_CHANGES, tc->b.range, cell->name, "run-time loop");
             continue;
         }
+        if (after.open && before.ref && !before.open) {
+            TC_ERROR(tc, TC_THREAD_MIXED, tc->b.range,
+                     arena_printf(tc->arena, "`%s` gets a run-time value in some threads only", cell->name));
+            continue;
+        }
         cell->value = before;
         bool same = c->args[i] && before.ref ? after.ref == c->args[i] : after.ref == before.ref;
         if (after.lanes != before.lanes || (!same && !c->args[i])) {

@@ -3,6 +3,8 @@
  * last, what is under way, who is done with a block. */
 #include "front/tilec/tilec_race.h"
 
+#include <string.h>
+
 /* ---- faults ---- */
 
 static void fault(Race *r, Fault kind, const TcEvent *event, const TcEvent *other) {
@@ -67,9 +69,18 @@ static void load_own(Race *r, const TcEvent *event) {
 static void land_own(Race *r, const TcEvent *event) {
     int64_t which = event->rank ? race_number(r, event->at[0], NULL) : 0;
     size_t kept = 0;
+    bool all = true; /* threads wait: each of them sees what has come */
+    for (int t = 0; t < r->tc->threads; t++) all &= event->active[t];
     for (size_t i = 0; i < r->now.flights.count; i++) {
         const Flight f = r->now.flights.at[i];
-        if (f.kind != EVENT_OWN_LOAD || f.semaphore != event->place || f.which != which) r->now.flights.at[kept++] = f;
+        if (f.kind != EVENT_OWN_LOAD || f.semaphore != event->place || f.which != which) {
+            r->now.flights.at[kept++] = f;
+            continue;
+        }
+        for (size_t s = 0; s < r->now.seen.count && all; s++) {
+            Seen *seen = &r->now.seen.at[s];
+            if (seen->event == f.part[2].event && same_box(seen, &f.part[2])) seen->met = seen->met_all = true;
+        }
     }
     r->now.flights.count = kept;
 }
@@ -145,7 +156,8 @@ static void touch(Race *r, const TcEvent *event) {
         bool writes = before->event->writes || event->writes;
         bool over = writes && before->instance != r->instance && overlap(before, &now);
         bool all = before->event->by_all || event->by_all;
-        if (over && !(all ? before->met_all : before->met) && !own(before, &now))
+        bool ended = before->by_rows && event->touch == TOUCH_ROWS && same_box(before, &now) && !all;
+        if (over && !ended && !(all ? before->met_all : before->met) && !own(before, &now))
             fault(r, FAULT_SYNC, event, before->event);
         if (before->event == event && same_box(before, &now)) continue; /* this one takes its place */
         r->now.seen.at[kept++] = *before;
@@ -155,7 +167,7 @@ static void touch(Race *r, const TcEvent *event) {
 }
 
 static void begin(Race *r, const TcEvent *event) {
-    Flight f = {.kind = event->kind, .stamp = ++r->stamp};
+    Flight f = {.kind = event->kind, .stamp = ++r->stamp, .by_rows = event->by_rows};
     const TcEvent *parts[3] = {event->a, event->b, event->d};
     for (int p = 0; p < 3; p++) f.part[p] = seen_of(r, parts[p]);
     *VEC_PUSH(&r->now.flights, r->tc->arena) = f;
@@ -178,12 +190,21 @@ static void retire(Race *r, EventKind kind, int64_t left) {
                 if (!f.part[p].event || seen->event != f.part[p].event || !same_box(seen, &f.part[p])) continue;
                 seen->met = seen->met_all = false;
                 seen->whole = kind == EVENT_PRODUCT;
+                seen->by_rows = p == 0 && f.by_rows;
             }
     }
     r->now.flights.count = kept;
 }
 
-static void meet(Race *r, bool by_all) {
+static void meet(Race *r, const TcEvent *event) {
+    bool by_all = event->by_all;
+    int64_t number = event->number;
+    if (number >= 0 && event->lanes) number += event->lanes[event->first + r->worker * r->tc->unit * 32];
+    if (number >= 0 && number < 16) {
+        if (by_all && r->now.at[number]) fault(r, FAULT_BARRIER, event, r->now.at[number]);
+        if (!by_all) r->now.at[number] = event;
+    }
+    if (by_all) memset(r->now.at, 0, sizeof r->now.at);
     for (size_t i = 0; i < r->now.seen.count; i++) {
         r->now.seen.at[i].met = true;
         r->now.seen.at[i].met_all |= by_all;
@@ -290,6 +311,7 @@ void race_join(Race *r, const State *other) {
         mine->met &= theirs->met;
         mine->met_all &= theirs->met_all;
         mine->whole &= theirs->whole;
+        mine->by_rows &= theirs->by_rows;
     }
     for (size_t i = 0; i < other->flights.count; i++) {
         bool here = false;
@@ -297,6 +319,8 @@ void race_join(Race *r, const State *other) {
         if (!here) *VEC_PUSH(&now->flights, r->tc->arena) = other->flights.at[i];
     }
     for (int w = 0; w < 32; w++) now->covered[w] &= other->covered[w];
+    for (int n = 0; n < 16; n++)
+        if (other->at[n]) now->at[n] = other->at[n];
 }
 
 void race_event(Race *r, const TcEvent *e) {
@@ -308,7 +332,7 @@ void race_event(Race *r, const TcEvent *e) {
     case EVENT_PRODUCTS_WAIT: retire(r, EVENT_PRODUCT, e->number); break;
     case EVENT_LOADS_WAIT: retire(r, EVENT_LOAD, e->number); break;
     case EVENT_STORES_WAIT: retire(r, EVENT_STORE, e->number); break;
-    case EVENT_SYNC: meet(r, e->by_all); break;
+    case EVENT_SYNC: meet(r, e); break;
     case EVENT_TAKEN: take(r, e->block); break;
     case EVENT_ARRIVE: arrive(r, e); break;
     case EVENT_GIVEN: give(r, e); break;

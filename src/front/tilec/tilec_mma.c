@@ -68,7 +68,7 @@ bool tc_multiply(Tc *tc, const Call *call, int form, bool onto, bool negative) {
                        : tc_read_tile(tc, c, call->range);
     if (vc) tc_write_tile(tc, d, product(tc, va, vb, ir_cast(&tc->b, vc, d->type->elem)), call->range);
     tc->follows = false;
-    if (vc && tc->unit > 1) tc_note_product(tc, read_a, read_b, tc->touched, call->range);
+    if (vc && tc->unit > 1) tc_note_product(tc, read_a, read_b, tc->touched, !ta, call->range);
     return vc != REF_NONE;
 }
 

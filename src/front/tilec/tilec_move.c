@@ -8,11 +8,18 @@
  * What load_async brings is read behind load_async_wait: it is here already, but a GPU would not have it. */
 #include "front/tilec/tilec.h"
 
+/* What coordinates count. */
+static const Type *unit_type(Tc *tc, const Call *call, const TcType *tile) {
+    const Type *all = tc_value_type(tc, tile);
+    int64_t part[2] = {all->extent[0] / tc->unit, all->rank > 1 ? all->extent[1] : 0};
+    return call->by_warp ? ty_tile(tc->module, all->elem, all->rank, part) : all;
+}
+
 Expr bi_load_global(Tc *tc, const Call *call) {
     const Lvalue *tile = &call->args[0].lvalue, *global = &call->args[1].lvalue;
     const Type *type = tc_value_type(tc, tile->type), *box = ty_with_elem(tc->module, type, global->type->elem);
     Ref at[4];
-    if (!tc_offsets(tc, global->place, &call->args[2], type, at)) return tc_nothing(call);
+    if (!tc_offsets(tc, global->place, &call->args[2], unit_type(tc, call, tile->type), at)) return tc_nothing(call);
     tc_write_tile(tc, tile, ir_tload(&tc->b, global->place->tensor, at, REF_NONE, box), call->range);
     if (call->row->parameter == 1) tc_note_load(tc, call->range);
     return tc_nothing(call);
@@ -42,7 +49,7 @@ Expr bi_store_number(Tc *tc, const Call *call) {
 Expr bi_store_global(Tc *tc, const Call *call) {
     const Lvalue *global = &call->args[0].lvalue, *tile = &call->args[1].lvalue;
     Ref at[4], value = tc_read_tile(tc, tile, call->range);
-    if (!value || !tc_offsets(tc, global->place, &call->args[2], tc_value_type(tc, tile->type), at))
+    if (!value || !tc_offsets(tc, global->place, &call->args[2], unit_type(tc, call, tile->type), at))
         return tc_nothing(call);
     ir_tstore(&tc->b, global->place->tensor, at, ir_cast(&tc->b, value, global->type->elem), REF_NONE);
     return tc_nothing(call);

@@ -94,8 +94,10 @@ Object *tc_place(Tc *tc, const TcType *type, const char *name, Range range) {
             break;
         }
         place->parts = ARENA_ARRAY(tc->arena, Object *, type->count);
-        for (int64_t i = 0; i < type->count; i++)
+        for (int64_t i = 0; i < type->count; i++) {
             place->parts[i] = tc_place(tc, type->of, element_name(tc, type->of, name, i), range);
+            place->parts[i]->is_element = true;
+        }
         break;
     case TC_TILE: make_buffer(tc, place); break;
     case TC_SEMAPHORE:
@@ -206,6 +208,16 @@ static void initialize_list(Tc *tc, Object *place, const CNode *list) {
     }
 }
 
+/* To what the expression points to; the name of an array points to its elements. */
+bool tc_aim(Object *pointer, const Expr *e) {
+    if (e->kind != X_POINTER && e->kind != X_PLACE) return false;
+    const TcType *of = pointer->type->of, *to = e->lvalue.type;
+    bool elements = to->kind == TC_ARRAY && tc_same_type(of, to->of);
+    if (!elements && (e->kind != X_POINTER || !tc_same_type(of, to))) return false;
+    pointer->target = e->lvalue;
+    return true;
+}
+
 void tc_initialize(Tc *tc, Object *place, const CNode *node) {
     if (node->kind == C_INITIALIZER) {
         if (place->type->kind == TC_SCALAR && node->count == 1)
@@ -217,16 +229,17 @@ void tc_initialize(Tc *tc, Object *place, const CNode *node) {
     Expr value = tc_expr(tc, node);
     if (value.kind == X_ERROR) {
         tc_set_zero(tc, place); /* one message is enough */
+        place->broken = true;
         return;
     }
     if (place->type->kind == TC_POINTER) {
         value = tc_read(tc, value);
+        place->broken = value.kind == X_ERROR || !tc_aim(place, &value);
         if (value.kind == X_ERROR) return;
-        if (value.kind != X_POINTER || !tc_same_type(place->type->of, value.lvalue.type)) {
+        if (place->broken) {
             TC_ERROR(tc, TC_POINTER_INIT, node->range, place->type->name);
             return;
         }
-        place->target = value.lvalue;
         if (!value.lvalue.place->name) { /* fresh from shared_alloc */
             value.lvalue.place->name = place->name;
             if (value.lvalue.place->buffer) ir_name(tc->kernel, value.lvalue.place->buffer, place->name);

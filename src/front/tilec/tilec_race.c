@@ -228,6 +228,10 @@ static void report(Race *r, const Found *f) {
                               name_of(f->other), barrier_words(r, false)));
         diag_emit(tc->diag, DIAG_NOTE_HERE, f->other->range, "a warp that does not arrive may still be here");
         return;
+    case FAULT_BARRIER:
+        TC_ERROR(tc, TC_BARRIER_MEETS, f->event->range, (int)f->event->number);
+        diag_emit(tc->diag, DIAG_NOTE_HERE, f->other->range, "a warpgroup may still be here");
+        return;
     default: report_given(r, f); return;
     }
 }

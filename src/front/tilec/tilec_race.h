@@ -10,6 +10,7 @@ typedef struct Seen { /* an access that later ones may have to wait for */
     int instance; /* of the operation */
     bool exact;   /* where it is does not depend on the run */
     bool met, met_all, whole; /* threads met behind it: those of the unit, all; a product has ended that read it */
+    bool by_rows;             /* .. and each warp read its own rows */
 } Seen;
 
 typedef struct Flight { /* under way */
@@ -17,6 +18,7 @@ typedef struct Flight { /* under way */
     int64_t stamp, which; /* of semaphores of the kernel's own: which one it arrives at */
     const Object *semaphore;
     const TcEvent *event;
+    bool by_rows; /* a product of which each warp reads its rows of a */
     Seen part[3]; /* a, b, d; no event: none */
 } Flight;
 
@@ -24,6 +26,7 @@ typedef struct State {
     VEC(Seen) seen;
     VEC(Flight) flights;
     bool covered[32]; /* warps of the unit that said that they are done with the block they hold */
+    const TcEvent *at[16]; /* where the unit met at these barriers, since all workers did at any */
 } State;
 
 typedef enum Fault {
@@ -31,7 +34,8 @@ typedef enum Fault {
     FAULT_OTHERS,                          /* .. or other warpgroups */
     FAULT_PRODUCT, FAULT_LOAD, FAULT_STORE, FAULT_OWN_LOAD, /* touched while these are under way */
     FAULT_GIVEN_PRODUCT, FAULT_GIVEN_STORE, FAULT_GIVEN, /* a block is handed on while products, stores, warps use it */
-    FAULT_ARRIVE_PRODUCT, FAULT_ARRIVE                   /* the same of what a semaphore of the kernel's own guards */
+    FAULT_ARRIVE_PRODUCT, FAULT_ARRIVE,                  /* the same of what a semaphore of the kernel's own guards */
+    FAULT_BARRIER                                        /* some meet here while others meet there */
 } Fault;
 typedef struct Found {
     Fault fault;

@@ -79,6 +79,12 @@ static void if_threads(Tc *tc, const CNode *node, Scalar condition) {
         Scalar a = after[0][i].value, b = after[1][i].value;
         int64_t x = 0, y = 0;
         bool known = a.ref && b.ref && ir_const_int(tc->kernel, a.ref, &x) && ir_const_int(tc->kernel, b.ref, &y);
+        if (!known && tc->by_workers && !tc->cells.at[i]->is_element) {
+            /* Each thread has its own from here on: nobody may read it before it is written again. */
+            tc->cells.at[i]->value = a.ref ? a : b;
+            tc->cells.at[i]->value.open = true;
+            continue;
+        }
         if (!known) {
             TC_ERROR(tc, TC_THREAD_MIXED, node->range,
                      arena_printf(tc->arena, "`%s` gets a run-time value in some threads only", tc->cells.at[i]->name));
@@ -120,6 +126,7 @@ static void if_runtime(Tc *tc, const CNode *node, Scalar condition, CNode *const
 typedef struct WorkerSides {
     const CNode *node;
     bool *sides[2];
+    const bool *active; /* threads of side 0 that get there; NULL: all */
 } WorkerSides;
 
 static void one_worker_side(Tc *tc, int side, void *user) {
@@ -127,7 +134,8 @@ static void one_worker_side(Tc *tc, int side, void *user) {
     const bool *active = tc->active, *role = tc->role;
     int workers = tc->worker_count, count = tc_count_workers(tc, w->sides[side]);
     if (!count) return;
-    tc->active = tc->role = w->sides[side];
+    tc->role = w->sides[side];
+    tc->active = w->active && side == 0 ? w->active : tc->role;
     tc->worker_count = count;
     lower_branch(tc, w->node->kids[1 + side], NULL, 0, false);
     tc_end_expected(tc);
@@ -140,6 +148,30 @@ static void one_worker_side(Tc *tc, int side, void *user) {
 static bool if_workers(Tc *tc, const CNode *node, Scalar condition) {
     WorkerSides w = {.node = node};
     if (!tc_splits_workers(tc, condition, w.sides) || may_return(node)) return false;
+    tc_choose(tc, tc_worker_is(tc, w.sides[0]), one_worker_side, &w, node->range);
+    return true;
+}
+
+/* if (threadIdx.x == 0) S: threads of some of the warpgroups run S, the other warpgroups pass it by. */
+static bool if_some_workers(Tc *tc, const CNode *node, Scalar condition) {
+    WorkerSides w = {.node = node};
+    int64_t base = 0;
+    bool form = tc->by_workers && ref_is_value(tc->worker) && !node->kids[2] && !may_return(node) &&
+                !tc_contains(node, C_BREAK, C_CONTINUE, false) && ir_const_int(tc->kernel, condition.ref, &base);
+    if (!form) return false;
+    bool *active = ARENA_ARRAY(tc->arena, bool, tc->threads);
+    for (int side = 0; side < 2; side++) w.sides[side] = ARENA_ARRAY(tc->arena, bool, tc->threads);
+    for (int first = 0; first < tc->threads; first += 128) {
+        bool some = false;
+        for (int t = first; t < first + 128; t++) {
+            active[t] = tc->active[t] && base + condition.lanes[t] != 0;
+            some |= active[t];
+        }
+        for (int t = first; t < first + 128; t++) w.sides[some ? 0 : 1][t] = tc->role[t];
+    }
+    int inside = tc_count_workers(tc, w.sides[0]);
+    if (!inside || inside == tc->worker_count) return false;
+    w.active = active;
     tc_choose(tc, tc_worker_is(tc, w.sides[0]), one_worker_side, &w, node->range);
     return true;
 }
@@ -185,7 +217,7 @@ static void lower_if(Tc *tc, const CNode *node, CNode *const *rest, uint32_t res
     if (tc_is_constant(tc, condition, &constant)) {
         lower_branch(tc, node->kids[constant ? 1 : 2], NULL, 0, tail && !rest_count);
     } else if (condition.lanes) {
-        if (!if_workers(tc, node, condition)) if_threads(tc, node, condition);
+        if (!if_workers(tc, node, condition) && !if_some_workers(tc, node, condition)) if_threads(tc, node, condition);
     } else {
         if_runtime(tc, node, condition, rest, rest_count, tail);
     }
@@ -369,9 +401,8 @@ static void bind_parameter(Tc *tc, const CNode *parameter, const Expr *argument)
     Object *place = symbol->place;
     if (type->kind == TC_SCALAR && argument->kind == X_SCALAR) {
         place->value = tc_convert(tc, argument->scalar, type, argument->range);
-    } else if (type->kind == TC_POINTER && argument->kind == X_POINTER &&
-               tc_same_type(type->of, argument->lvalue.type)) {
-        place->target = argument->lvalue;
+    } else if (type->kind == TC_POINTER && tc_aim(place, argument)) {
+        return;
     } else if (tc_set_coord(tc, place, argument)) {
         return;
     } else if (argument->kind != X_PLACE || !tc_copy(place, argument->lvalue.place)) {

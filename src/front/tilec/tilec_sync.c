@@ -172,7 +172,12 @@ Expr bi_arrive(Tc *tc, const Call *call) {
 
 enum { BARRIER_OF_ALL = -1 };
 
-/* A number is one group's: two that use the same one at a time would meet each other. */
+static const char *group_words(Tc *tc, int group) {
+    return group < 0 ? "a whole role" : arena_printf(tc->arena, "warpgroup %d", group - 1);
+}
+
+/* A number is one group's: two that use the same one at a time would meet each other. What is a consumer's may be that
+ * of all consumers, too, if nobody is at the one while another is at the other (tilec_meet.c). */
 static bool claim_barrier(Tc *tc, int number, int group, Range range) {
     static const char *const reserved[] = {"its producers", "its consumers", "all of its warps"};
     struct TcBarrier *barrier = &tc->barriers[number];
@@ -180,15 +185,18 @@ static bool claim_barrier(Tc *tc, int number, int group, Range range) {
         TC_ERROR(tc, TC_BARRIER_RESERVED, range, number, reserved[number - 13]);
         return false;
     }
-    if (barrier->group && barrier->group != group) {
-        TC_ERROR(tc, TC_BARRIER_SHARED, range, number,
-                 group < 0 ? "a whole role" : arena_printf(tc->arena, "warpgroup %d", group - 1),
-                 barrier->group < 0 ? "a whole role" : arena_printf(tc->arena, "warpgroup %d", barrier->group - 1));
-        if (barrier->range.begin != range.begin)
-            diag_emit(tc->diag, DIAG_NOTE_HERE, barrier->range, "the other one meets here");
+    bool consumers = tc->input.what && tc->worker_count > 1;
+    int other = 0;
+    if (barrier->group && barrier->group != group && (group > 0 || !consumers)) other = barrier->group;
+    if (barrier->of_all && group > 0 && !consumers) other = BARRIER_OF_ALL;
+    if (other) {
+        Range before = other > 0 ? barrier->range : barrier->range_of_all;
+        TC_ERROR(tc, TC_BARRIER_SHARED, range, number, group_words(tc, group), group_words(tc, other));
+        if (before.begin != range.begin) diag_emit(tc->diag, DIAG_NOTE_HERE, before, "the other one meets here");
         return false;
     }
-    *barrier = (struct TcBarrier){group, range};
+    if (group > 0) barrier->group = group, barrier->range = range;
+    if (group < 0) barrier->of_all = true, barrier->range_of_all = range;
     return true;
 }
 
@@ -196,7 +204,10 @@ Expr bi_sync(Tc *tc, const Call *call) {
     bool all = call->scope == SCOPE_GROUP && call->warps * 32 == tc->threads && call->warps != 4;
     bool workers = call->scope == SCOPE_GROUP && tc->worker_count > 1 && call->warps == 4 * tc->worker_count;
     bool block = call->scope == SCOPE_BLOCK || call->row->parameter == 1 || all;
-    bool group = call->scope == SCOPE_GROUP && !all && !workers;
+    /* Some of the block's warpgroups, wherever in the text each of them gets there (ir/roles_check.c). */
+    bool some = tc->by_workers && call->scope == SCOPE_GROUP && call->warps > 4 && call->warps % 4 == 0 && !all &&
+                call->warps * 32 < tc->threads;
+    bool group = call->scope == SCOPE_GROUP && !all && !workers && !some;
     if (group && call->warps != 4)
         return TC_FAIL(tc, TC_UNSUPPORTED, call->range, "barriers of some warps that are no warpgroup",
                        "use warpgroup_sync(id), or block_sync()");
@@ -217,17 +228,18 @@ Expr bi_sync(Tc *tc, const Call *call) {
             return tc_nothing(call);
     }
     Op *op = ir_begin(&tc->b, OP_SYNC);
-    Word unit = block || workers ? UNIT_BLOCK : group ? UNIT_WARPGROUP : UNIT_WARP;
+    Word unit = block || workers || some ? UNIT_BLOCK : group ? UNIT_WARPGROUP : UNIT_WARP;
     op_set(tc->kernel, op, (Attr){.id = AT_UNIT, .word = unit});
     int64_t id = 0;
-    if (tc->by_workers && workers && !block && tc->worker_count * 128 < tc->threads) { /* some of the block's */
+    if (some) {
         if (!call->count || !tc_is_constant(tc, call->args[0].scalar, &id))
             return TC_FAIL(tc, TC_NOT_CONSTANT, call->range, "the number of a barrier");
         op_set(tc->kernel, op, (Attr){.id = AT_ID, .number = id});
-        op_set(tc->kernel, op, (Attr){.id = AT_ARRIVALS, .number = tc->worker_count * 128});
+        op_set(tc->kernel, op, (Attr){.id = AT_ARRIVALS, .number = call->warps * 32});
     }
     ir_end(&tc->b, op, NULL);
     if (block) tc->initialiser = NULL;
-    if (block || workers || (group && tc->unit == 4)) tc_note_sync(tc, block || workers, call->range);
+    const Scalar *number = call->count ? &call->args[0].scalar : NULL;
+    if (block || workers || some || (group && tc->unit == 4)) tc_note_sync(tc, block || workers, number, call->range);
     return tc_nothing(call);
 }

@@ -229,7 +229,7 @@ static void compute_body(Tc *tc, Lcf *lcf) {
     lcf->consumer_state = tc_place(tc, lcf->types[OPTION_consumer_state], "consumer_state", lcf->node->range);
     if (lcf->callbacks[CB_CONSUMER_SETUP]) call(tc, lcf, CB_CONSUMER_SETUP, REF_NONE);
     item_loop(tc, lcf, CB_COMPUTE, compute_item);
-    tc_note_sync(tc, true, tc->b.range); /* the skeleton's: all consumers meet before finish, and behind it */
+    tc_note_sync(tc, true, NULL, tc->b.range); /* the skeleton's: all consumers meet before finish, and behind it */
     if (!lcf->callbacks[CB_FINISH] || tc->failed) return;
     tc_begin_semaphore(tc, SEM_FINISH_FINISHED, lcf->consumer_arrivals, &tc->finish, release_finish);
     call(tc, lcf, CB_FINISH, REF_NONE);

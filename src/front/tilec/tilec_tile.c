@@ -3,6 +3,7 @@
  *
  *     acc                     bload %acc, [0, 0]                 the whole buffer
  *     k[i], subtile(.., j)    bload %k, [i, 0, 16 j]             a box of the buffer that the array is
+ *     k[warpid()]             bload %k, [4 w, 0, 0]; reshape     .. of several tiles (tilec_step.c)
  *     a->input->b             get %slot, b; slice; reshape       of a ring's record
  *
  * A tile is its buffer; a register tile of several warps is one tile with the rows of all of them. An
@@ -29,14 +30,15 @@ static bool find_box(Tc *tc, const Lvalue *tile, Range range, TcBox *box) {
     Block *block = tile->place->block;
     box->whole = block ? ir_type(tc->kernel, block->ring)->fields[tile->place->field].type
                        : ir_type(tc->kernel, tile->place->buffer);
-    box->fixed = tile->index_count;
+    box->fixed = tile->index_count - (tile->run ? 1 : 0);
     box->is_whole = !tile->index_count && !tile->part_count;
     const Type *value = tile->type->kind == TC_TILE ? tc_value_type(tc, tile->type) : NULL;
     int rank = box->whole->rank;
     for (int d = 0; d < rank; d++) {
         int inner = d - (rank - tile->part_count), own = value ? d - (rank - value->rank) : -1;
-        bool index = d < box->fixed, part = tile->part_count && inner >= 0;
+        bool index = d < tile->index_count, part = tile->part_count && inner >= 0;
         box->extent[d] = index ? 1 : !part ? box->whole->extent[d] : own >= 0 ? value->extent[own] : 1;
+        if (tile->run && d == box->fixed) box->extent[d] = tile->run;
         if (index || part)
             box->at[d] = tc_uniform(tc, index ? tile->index[d] : tile->part[inner], range);
         else
@@ -85,8 +87,18 @@ static void put_box(Tc *tc, const Lvalue *tile, const TcBox *box, Ref value) {
 
 static bool is_written(Tc *tc, const Lvalue *tile, Range range) {
     if (tile->place->block || tile->place->written) return true;
+    if (tc->by_workers && tile->type->level == TC_SHARED) { /* perhaps by a role that stands below */
+        *VEC_PUSH(&tc->early, tc->arena) = (TcEarly){tile->place, range};
+        return true;
+    }
     TC_ERROR(tc, TC_UNWRITTEN, range, tile->place->name);
     return false;
+}
+
+void tc_check_early(Tc *tc) {
+    for (size_t i = 0; i < tc->early.count && !tc->failed; i++)
+        if (!tc->early.at[i].place->written)
+            TC_ERROR(tc, TC_UNWRITTEN, tc->early.at[i].range, tc->early.at[i].place->name);
 }
 
 Ref tc_read_tile(Tc *tc, const Lvalue *tile, Range range) {

@@ -75,6 +75,7 @@ const TcEvent *tc_note_touch(Tc *tc, const Lvalue *tile, bool writes, const TcBo
     event->fixed = box->fixed;
     event->row_dim = event->rank - (element ? 1 : tile->type->rank);
     event->rows = element ? 1 : tc_value_type(tc, tile->type)->extent[0];
+    if (tile->run) event->row_dim = box->fixed, event->rows = tile->run; /* each warp a tile of its own */
     for (int d = 0; d < event->rank; d++) event->at[d] = box->at[d], event->extent[d] = box->extent[d];
     if (element) event->touch = TOUCH_SAME;
     for (int t = 0; element && t < tc->threads; t++)
@@ -83,11 +84,12 @@ const TcEvent *tc_note_touch(Tc *tc, const Lvalue *tile, bool writes, const TcBo
     return event;
 }
 
-void tc_note_product(Tc *tc, const TcEvent *a, const TcEvent *b, const TcEvent *d, Range range) {
+void tc_note_product(Tc *tc, const TcEvent *a, const TcEvent *b, const TcEvent *d, bool by_rows, Range range) {
     TcEvent *event = note(tc, EVENT_PRODUCT, range);
     event->a = a;
     event->b = b;
     event->d = d;
+    event->by_rows = by_rows;
 }
 
 void tc_note_load(Tc *tc, Range range) { note(tc, EVENT_LOAD, range)->d = tc->touched; }
@@ -114,8 +116,19 @@ Expr bi_tma_store_wait(Tc *tc, const Call *call) {
     return note_wait(tc, call, EVENT_STORES_WAIT, "the number of stores left in flight");
 }
 
-void tc_note_sync(Tc *tc, bool by_all, Range range) {
-    note(tc, EVENT_SYNC, range)->by_all = by_all || tc->worker_count == 1;
+static TcEvent *note_threads(Tc *tc, EventKind kind, Range range) {
+    TcEvent *event = note(tc, kind, range);
+    event->active = tc->active;
+    while (event->first + 1 < tc->threads && !tc->role[event->first]) event->first++;
+    return event;
+}
+
+void tc_note_sync(Tc *tc, bool by_all, const Scalar *number, Range range) {
+    TcEvent *event = note_threads(tc, EVENT_SYNC, range);
+    int64_t base = -1;
+    event->by_all = by_all || tc->worker_count == 1;
+    event->number = number && ir_const_int(tc->kernel, number->ref, &base) ? base : -1;
+    event->lanes = number ? number->lanes : NULL;
 }
 
 void tc_note_taken(Tc *tc, const Block *block) { note(tc, EVENT_TAKEN, tc->b.range)->block = block; }
@@ -124,13 +137,6 @@ void tc_note_given(Tc *tc, const Block *block, const char *semaphore, Range rang
     TcEvent *event = note(tc, EVENT_GIVEN, range);
     event->block = block;
     event->semaphore = semaphore;
-}
-
-static TcEvent *note_threads(Tc *tc, EventKind kind, Range range) {
-    TcEvent *event = note(tc, kind, range);
-    event->active = tc->active;
-    while (event->first + 1 < tc->threads && !tc->role[event->first]) event->first++;
-    return event;
 }
 
 void tc_note_own_load(Tc *tc, const Object *semaphore, Ref which, Range range) {

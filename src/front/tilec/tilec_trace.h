@@ -30,11 +30,13 @@ struct TcEvent {
     const Object *place;
     TcTouch touch;
     bool writes, by_all, follows; /* follows: a product onto what the product before makes */
+    bool by_rows;                 /* .. of which each warp reads its rows of a */
     int rank, row_dim, fixed;
     int64_t rows; /* of the tile that is touched */
     Ref at[MAX_RANK];
     int64_t extent[MAX_RANK];
-    int64_t number; /* of a wait: how many may be left */
+    int64_t number; /* of a wait: how many may be left; of a meeting: the barrier's, and what a thread adds to it */
+    const int64_t *lanes;
     int call;       /* of the operation that does it */
     const TcEvent *a, *b, *d;
     const bool *active;
