@@ -38,4 +38,4 @@ at: i32[128], max error 0: ok
 w: f16[256, 64], max error 0: ok
 y: f16[128, 64], max error 0: ok
 $ sed 's/ahead=[0-9]*, //' rows.ir > behind.ir && tilewright emit behind.ir --target cuda -o . 2>&1 | grep error
-behind.ir:44:10: error: `dot`: a product `covers` the loads of its loop where it comes first, runs beside the threads, and they are copies that run ahead [ir-invalid]
+behind.ir:44:10: error: `dot`: a product `covers` the loads of its loop where it comes first, runs beside the threads, and they are copies that run ahead, or where it is the last one and they come through registers [ir-invalid]

@@ -216,6 +216,11 @@ int tt_plain_buffer(Tt *tt, const Op *access) {
     }
     buffer.layout.grain[0] = buffer.layout.unit[0] = TW_PLAIN_BYTES / ty_elem_bytes(tile);
     buffer.open[0] = true;
+    if (tt->plan->shards[buffer.arg].cut != TW_WHOLE) {
+        tt_refuse(tt, access, "`%s` in shards, which this access moves element by element" FIX "leave it interleaved",
+                  ir_value(tt->k, tt->k->body->args[buffer.arg])->name);
+        return -1;
+    }
     buffer.base = tt_add_number(tt, (TtNumber){.kind = NUMBER_ADDRESS, .arg = buffer.arg});
     buffer.stride[0] = tt_add_value(tt, ir_literal_int(tt->k, ty_scalar(tt->k->module, EL_I64), 1));
     return add_buffer(tt, &buffer, REF_NONE, access);

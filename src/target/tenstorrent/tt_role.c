@@ -530,6 +530,13 @@ static void set_compile_args(const Role *role) {
     tt->plan->compile_args[role->kernel] = words.at;
 }
 
+/* Does the order of tasks run over the whole grid? Of a rectangle's share it runs over its own rows and columns, and
+ * tasks that lie where shards do come as they lie. */
+static bool by_extents(const TtOptions *o) {
+    bool walks = o->order == TW_COLUMN_MAJOR || o->order == TW_Z_ORDER;
+    return walks && o->policy != TW_RECT && o->policy != TW_AUTO;
+}
+
 /* Which task a turn is: a position of the core's share, in the order that is asked for. */
 static void add_task(Role *role) {
     static const char *const orders[] = {
@@ -537,11 +544,10 @@ static void add_task(Role *role) {
     const TtOptions *o = &role->tt->plan->options;
     const Op *tasks = role->tt->tasks;
     const char *order = orders[o->order], *turn = "turn";
-    bool in_block = order && (o->policy == TW_RECT || o->policy == TW_AUTO);
-    if (in_block) turn = arena_printf(role->tt->arena, "%s(turn, rows, columns)", order);
+    if (order && !by_extents(o)) turn = arena_printf(role->tt->arena, "%s(turn, rows, columns)", order);
     const char *at = arena_printf(role->tt->arena, "tw_task(%s, first_task, columns, rows, row_tasks, plane_tasks)",
                                   turn);
-    if (order && !in_block)
+    if (by_extents(o))
         at = arena_printf(role->tt->arena, "%s(%s, (u32)%s, (u32)%s)", order, at,
                           role_ref(role, tasks->operands[tasks->operand_count - 2]),
                           role_ref(role, tasks->operands[tasks->operand_count - 1]));
@@ -554,12 +560,10 @@ static void build_tasks(Role *role) {
     bool is_read = false;
     for (int i = 0; i < tasks->operand_count; i++) {
         is_read |= role->needed[tasks->regions[0]->args[i]];
-        bool is_walked = tt->plan->options.order > TW_ROW_MAJOR && tt->plan->options.order < TW_MATCH_SHARD;
-        if (is_read && (i || is_walked)) role_need(role, tasks->operands[i]);
+        if (is_read && i) role_need(role, tasks->operands[i]);
     }
-    int count = tasks->operand_count; /* orders are those of the last two indices, whether these are read or not */
-    for (int i = count - 2; is_read && tt->plan->options.order > TW_ROW_MAJOR && i < count; i++)
-        role_need(role, tasks->operands[i]);
+    if (is_read && by_extents(&tt->plan->options)) /* of the last two indices, whether those are read or not */
+        for (int i = tasks->operand_count - 2; i < tasks->operand_count; i++) role_need(role, tasks->operands[i]);
     role_region(role, tt->k->body);
     if (role->before) role->before(role);
     if (tt->plan->ordered && is_read) { /* tilewright_launch.h */

@@ -176,10 +176,7 @@ static void check_buffers(Tt *tt) {
     for (size_t i = 0; i < tt->plan->buffers.count; i++) {
         const TtBuffer *b = &tt->plan->buffers.at[i];
         if (b->shards.cut == TW_WHOLE) continue;
-        if (b->layout.paging == PAGE_PLAIN)
-            tt_refuse(tt, tt->buffer_accesses.at[i], "`%s` in shards, which this access moves element by element"
-                                                     FIX "leave it interleaved", b->name);
-        else if (b->layout.rank < 2 && b->shards.cut != TW_WIDTH)
+        if (b->layout.rank < 2 && b->shards.cut != TW_WIDTH)
             tt_refuse(tt, tt->buffer_accesses.at[i], "`%s` cut along its height; here it has one dimension"
                                                      FIX "write width", b->name);
     }
