@@ -165,6 +165,16 @@ static Node *make_assign(void) {
     return n;
 }
 
+/* The body of a loop. */
+static void make_body(Node *n, int depth) {
+    bool outer = break_allowed;
+    break_allowed = true;
+    loop_depth++;
+    n->kids[2] = make_statements(1 + (int)draw(3), depth - 1);
+    loop_depth--;
+    break_allowed = outer;
+}
+
 /* int w = e & 7; while (w-- > 0) { .. }, or do { .. } while (--w > 0); */
 static Node *make_while(int depth) {
     Node *n = node_new(S_WHILE);
@@ -174,12 +184,7 @@ static Node *make_while(int depth) {
     if (n->variable < 0) return make_assign();
     n->number = draw(2);
     variables[n->variable].fixed = true;
-    bool outer = break_allowed;
-    break_allowed = true;
-    loop_depth++;
-    n->kids[2] = make_statements(1 + (int)draw(3), depth - 1);
-    loop_depth--;
-    break_allowed = outer;
+    make_body(n, depth);
     for (int i = scope; i < variable_count; i++) variables[i].visible = false;
     return n;
 }
@@ -227,12 +232,7 @@ static Node *make_for(int depth) {
     }
     n->number = 1 + draw(2);
     variables[n->variable].fixed = draw(8) != 0; /* now and then the body changes it */
-    bool outer = break_allowed;
-    break_allowed = true;
-    loop_depth++;
-    n->kids[2] = make_statements(1 + (int)draw(3), depth - 1);
-    loop_depth--;
-    break_allowed = outer;
+    make_body(n, depth);
     for (int i = scope; i < variable_count; i++) variables[i].visible = false;
     return n;
 }
