@@ -142,6 +142,7 @@ tenstorrent() {
     "$cxx" -std=c++17 -O1 -ffp-contract=off -Isrc/target/tenstorrent/prelude tests/numeric/tensix_scalar_check.cpp -o build/tensix_scalar_check && build/tensix_scalar_check &&
         tests/shards.sh "$jobs" python3 tests/metalium/hosts.py &&
         tests/shards.sh "$jobs" python3 tests/metalium/kernels.py --every 29 &&
+        tests/shards.sh "$jobs" python3 tests/metalium/kernels.py --only attention_f8 --every 4 &&
         numeric tenstorrent 1 &&
         tests/shards.sh "$jobs" build/tests/random_tenstorrent --targets tenstorrent --replay tests/random/tenstorrent/*.py &&
         tests/shards.sh "$jobs" build/tests/random_tenstorrent --seed "${TILEWRIGHT_SEED:-1}" --count 40 --targets tenstorrent &&

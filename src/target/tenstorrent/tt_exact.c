@@ -10,8 +10,8 @@
  *              by; the 22 bits (20 along columns) are those of f32 but two (four)
  *
  * A maximum that is only subtracted (a softmax, and what a loop keeps of it) may be any number near it, and stays as it
- * is; so do sums of what was computed (squares, exponentials), and numbers that bf16 holds. plan.json says what is
- * cut. */
+ * is, unless the kernel rounds to 8 bits, where a number near it shows; so do sums of what was computed (squares,
+ * exponentials), and numbers that bf16 holds. plan.json says what is cut. */
 #include "ir/build.h"
 #include "target/tenstorrent/tt_emit.h"
 
@@ -184,7 +184,7 @@ static void refine(Tt *tt, Op *op, const UserIndex *users) {
     if (is_sum)
         has_more &= is_loaded(tt, x);
     else
-        has_more &= (kind == COMBINE_MAX || is_min) && !is_only_subtracted(tt, users, old);
+        has_more &= (kind == COMBINE_MAX || is_min) && (tt->rounds_to_bytes || !is_only_subtracted(tt, users, old));
     if (!has_more && !is_min) return;
     Builder b = ir_builder_behind(tt->k, op);
     if (is_min) x = ir_unary(&b, OP_NEG, x);
