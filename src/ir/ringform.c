@@ -129,6 +129,15 @@ static const Op *taking_loop(const Region *region, Ref ring, const Op *inside) {
 
 const Op *ring_taking_loop(const Region *role, Ref ring) { return taking_loop(role, ring, NULL); }
 
+int ring_acquires(const Region *region, Ref ring) {
+    int count = 0;
+    for (const Op *op = region->first; op; op = op->next) {
+        count += op->code == OP_ACQUIRE && op->operands[0] == ring;
+        for (int i = 0; i < op->region_count; i++) count += ring_acquires(op->regions[i], ring);
+    }
+    return count;
+}
+
 void ring_set_type(Kernel *k, Ref ring, const Type *type) {
     const Type *slot = ty_slot(k->module, type);
     ir_value(k, ring)->type = type;

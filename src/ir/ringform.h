@@ -38,6 +38,8 @@ Word ring_producer(const Op *ring); /* role by name; WORD_NONE: the text does no
 Word ring_consumer(const Op *ring);
 int ring_field_find(const Type *ring, const char *name); /* place among the fields; -1: none has that name */
 
+int ring_acquires(const Region *region, Ref ring); /* in the region and below: ops, not trips */
+
 /* Gives it fields of another type, and so its slots. */
 void ring_set_type(Kernel *k, Ref ring, const Type *type);
 

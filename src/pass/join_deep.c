@@ -116,15 +116,6 @@ static Op *filler(const Deep *d, const Region *region) {
     return NULL;
 }
 
-static int count_acquires(const Region *region, Ref ring) {
-    int count = 0;
-    for (const Op *op = region->first; op; op = op->next) {
-        count += op->code == OP_ACQUIRE && op->operands[0] == ring;
-        for (int i = 0; i < op->region_count; i++) count += count_acquires(op->regions[i], ring);
-    }
-    return count;
-}
-
 /* --- the change --- */
 
 static const Type *deeper(const Deep *d, Ref ref, int axis) {
@@ -199,7 +190,7 @@ void join_deepen(Join *x, int64_t bytes) {
         Op *from = filler(&d, load->regions[0]);
         const Op *trips = maker(&d, op->operands[1]);
         bool is_fixed = trips ? trips->parent == x->k->body : op->operands[1] != REF_NONE;
-        if (!from || !is_fixed || count_acquires(load->regions[0], d.ring) != 1 || !find_load(&d, from)) continue;
+        if (!from || !is_fixed || ring_acquires(load->regions[0], d.ring) != 1 || !find_load(&d, from)) continue;
         if (d.step < 16 || d.step >= DEEP || DEEP % d.step) continue;
         d.factor = DEEP / d.step;
         int64_t more = ring_bytes(&d) * (d.factor - 1);

@@ -335,22 +335,13 @@ static bool plan_each(Schedule *s) {
     return true;
 }
 
-static int acquires_in(const Region *region, Ref ring) {
-    int count = 0;
-    for (const Op *op = region->first; op; op = op->next) {
-        count += op->code == OP_ACQUIRE && op->operands[0] == ring;
-        for (int i = 0; i < op->region_count; i++) count += acquires_in(op->regions[i], ring);
-    }
-    return count;
-}
-
 /* What comes through registers is there when the trip ends that issues it (schedule_late.c): its ring has the slots of
  * that trip and of the next one. More would hold what has come too early. */
 static void halve(Schedule *s) {
     for (size_t i = 0; i < s->rings.count; i++) {
         RingSchedule *r = &s->rings.at[i];
         if (!s->cx->machine->cost.puts_late || !r->ahead || r->copy_puts || !r->store_puts) continue;
-        int both = 2 * acquires_in(r->from->regions[0], r->op->results[0]);
+        int both = 2 * ring_acquires(r->from->regions[0], r->op->results[0]);
         if (r->wanted <= both) continue;
         r->of = r->wanted;
         r->wanted = both;
