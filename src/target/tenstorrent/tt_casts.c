@@ -62,7 +62,7 @@ static void round_region(Tt *tt, Region *region) {
         Builder b = ir_builder_before(tt->k, op);
         Ref x = ir_cast(&b, op->operands[0], EL_F32);
         Rounding r = {&b, ir_type(tt->k, x)};
-        tt->rounds_to_bytes = true;
+        map_put_number(&tt->to_bytes, tt->arena, op->operands[0], NULL);
         ir_replace_all(tt->k, op->results[0], ir_cast(&b, rounded(&r, x, to->elem), EL_BF16));
         ir_remove(op);
     }

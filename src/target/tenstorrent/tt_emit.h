@@ -92,7 +92,7 @@ typedef struct Tt {
     Map padding;             /* value -> its number; NULL: none is known */
     bool *plain_stores;      /* by parameter: are stores to it element by element? */
     bool updates;            /* memory, atomically: cores take turns */
-    bool rounds_to_bytes;    /* casts to floats of 8 bits */
+    Map to_bytes;            /* values that are rounded to floats of 8 bits (tt_casts.c) */
     TtCode code[TT_KERNELS];
     VEC(int) accessors[TT_KERNELS]; /* buffers, in the order of their compile-time arguments */
     int scaler_cb;           /* a page whose face rows 0 are 1.0, for reductions; -1: none */

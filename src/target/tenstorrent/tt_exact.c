@@ -10,8 +10,8 @@
  *              by; the 22 bits (20 along columns) are those of f32 but two (four)
  *
  * A maximum that is only subtracted (a softmax, and what a loop keeps of it) may be any number near it, and stays as it
- * is, unless the kernel rounds to 8 bits, where a number near it shows; so do sums of what was computed (squares,
- * exponentials), and numbers that bf16 holds. plan.json says what is cut. */
+ * is, unless what follows from it is rounded to 8 bits, where a number near it shows; so do sums of what was computed
+ * (squares, exponentials), and numbers that bf16 holds. plan.json says what is cut. */
 #include "ir/build.h"
 #include "target/tenstorrent/tt_emit.h"
 
@@ -108,9 +108,31 @@ static bool is_shift(Shift *s, Ref value, bool negated) {
     return true;
 }
 
-static bool is_only_subtracted(Tt *tt, const UserIndex *users, Ref value) {
+/* Is anything that follows from the value rounded to 8 bits? Steps so wide show which number near it was taken. */
+static bool is_rounded(Shift *s, Ref value) {
+    if (s->seen[value]) return false;
+    s->seen[value] = true;
+    if (map_find_number(&s->tt->to_bytes, value)) return true;
+    for (int i = s->users->start[value]; i < s->users->start[value + 1]; i++) {
+        const Op *user = s->users->list[i];
+        for (int r = 0; r < user->result_count; r++)
+            if (is_rounded(s, user->results[r])) return true;
+        const Op *owner = user->code == OP_YIELD ? user->parent->owner : NULL;
+        for (int v = 0; owner && v < owner->result_count; v++) {
+            if (user->operands[v] != value) continue;
+            if (is_rounded(s, owner->results[v])) return true;
+            if (owner->code == OP_FOR && is_rounded(s, owner->regions[0]->args[v + 1])) return true;
+        }
+    }
+    return false;
+}
+
+static bool may_be_near(Tt *tt, const UserIndex *users, Ref value) {
     Shift s = {.tt = tt, .users = users, .seen = ARENA_ARRAY(tt->arena, bool, tt->k->values.count)};
-    return is_shift(&s, value, false);
+    if (!is_shift(&s, value, false)) return false;
+    if (!tt->to_bytes.count) return true;
+    s.seen = ARENA_ARRAY(tt->arena, bool, tt->k->values.count);
+    return !is_rounded(&s, value);
 }
 
 /* Loaded, and nothing but moved since. */
@@ -184,7 +206,7 @@ static void refine(Tt *tt, Op *op, const UserIndex *users) {
     if (is_sum)
         has_more &= is_loaded(tt, x);
     else
-        has_more &= (kind == COMBINE_MAX || is_min) && (tt->rounds_to_bytes || !is_only_subtracted(tt, users, old));
+        has_more &= (kind == COMBINE_MAX || is_min) && !may_be_near(tt, users, old);
     if (!has_more && !is_min) return;
     Builder b = ir_builder_behind(tt->k, op);
     if (is_min) x = ir_unary(&b, OP_NEG, x);
