@@ -134,27 +134,34 @@ def fft(batch, channels, n, file, *choices):
                [Bar("cuFFT", ("torch",), 3.0)], function=run, bound=3e-2)
 
 
-def mamba2(batch, length, heads, p, state, size=256):
+def mamba2(batch, length, heads, p, state, segments, choices, size=256):
     count = length // size
 
     def decays(torch):
         return -torch.rand((batch, heads, 1, length)) * 0.2
 
-    def check(torch, a):
-        few = min(length, 2048)
-        q, k, v = a["q"][0, 0, :few].double(), a["k"][0, 0, :few].double(), a["v"][0, 0, :few].double()
-        c = a["a"][0, 0, 0, :few].double().cumsum(0)
-        return [("o", lambda o: o[0, 0, :few], ((q @ k.t()) * (c[:, None] - c).tril().exp()).tril() @ v)]
+    def check(torch, a):  # behind the middle, where a segment begins; what came long before has faded to e^-100
+        half = min(length // 2, 1024)
+        near = slice(length // 2 - half, length // 2 + half)
+        q, k, v = (a[x][0, 0, near].double() for x in "qkv")
+        c = a["a"][0, 0, 0, near].double().cumsum(0)
+        o = ((q @ k.t()) * (c[:, None] - c).tril().exp()).tril() @ v
+        return [("o", lambda o: o[0, 0, length // 2:length // 2 + half], o[half:])]
     chunk = (batch, heads, count, size)
     states = (batch, count, heads, p, state)
     rival = {"x": Array((batch, length, heads, p)), "dt": Array(chunk, "float32"), "ca": Array(chunk, "float32"),
              "b": Array((batch, length, 1, state)), "c": Array((batch, length, 1, state)), "states": Array(states, fill="empty"),
              "before": Array(states), "d": Array((heads,), "float32"), "y": Array((batch, length, heads, p), fill="empty")}
+    ours = {"q": Array((batch, 1, length, state)), "k": Array((batch, 1, length, state)), "v": Array((batch, heads, length, p)),
+            "a": Array((batch, heads, 1, length), "float32", decays), "sums": Array((batch, heads, 1, length), "float32", "empty"),
+            "ends": Array((batch, heads, segments * p, state), "float32", "empty"), "fades": Array((batch, heads, 1, segments), "float32", "empty"),
+            "o": Array((batch, heads, length, p), fill="empty")}
+    file, parts = "mamba2.tile.c", dict(states="ends", fades="fades") if segments > 1 else {}
+    steps = [step(file, "sums", a="a", c="sums"), step(file, "states", k="k", v="v", c="sums", **parts),
+             step(file, "mamba2", q="q", k="k", v="v", c="sums", **parts, o="o")]
     return Row(f"tilec mamba2 B{batch} N{length} H{heads} P{p} S{state}", "TFLOP/s", 2.0 * batch * heads * length * (64 * (p + state) / 2 + 2 * p * state),
-               {"q": Array((batch, 1, length, state)), "k": Array((batch, 1, length, state)), "v": Array((batch, heads, length, p)),
-                "a": Array((batch, heads, 1, length), "float32", decays), "o": Array((batch, heads, length, p), fill="empty"), **rival},
-               [step("mamba2.tile.c", "mamba2", q="q", k="k", v="v", a="a", o="o")],
-               defines(*[dict(STATE=state, WORKERS=1, COLS=cols, BLOCKS=blocks) for cols, blocks in ((64, 1), (64, 2), (32, 1), (32, 2))]), ("o",), check, ("mamba",),
+               {**ours, **rival}, steps if segments > 1 else [steps[0], steps[2]],
+               defines(*[dict(STATE=state, SEGMENTS=segments, **choice) for choice in choices]), ("o",), check, ("mamba",),
                [Bar("mamba_ssm's form in Triton", ("mamba",), 2.0)], facts=dict(size=size, count=count, heads=heads, p=p, state=state, batch=batch, length=length))
 
 
@@ -191,13 +198,15 @@ def layernorm(m, n):
 
 FFT = [{"WORKERS": 1, "BLOCKS": 2, "STAGES": s} for s in (1, 2)] + [{"WORKERS": 1}, {"WORKERS": 2}]
 
+MAMBA = [dict(BLOCKS=blocks, STAGES=stages) for blocks, stages in ((1, 2), (2, 2), (2, 3))]
+
 ROWS = [
     *[matmul(n, n, n) for n in (4096, 8192, 16384)], matmul_fp8(8192, 8192, 8192),
     *[row for batch, n in ((4, 4096), (1, 16384)) for causal in (False, True) for row in attention(batch, 16, n, 128, causal)],
     *[attention_backward(4, 16, 4096, 128, causal) for causal in (False, True)],
     *[fft(16, 1024, n, "fftconv_lcsf.tile.c", *FFT) for n in (1024, 4096)],
     *[fft(16, 1024, n, "fftconv.tile.c", *[{"TILES": 16, "BLOCKS": b} for b in (1, 2)]) for n in (1024, 4096)],
-    mamba2(4, 4096, 64, 64, 64), mamba2(1, 16384, 64, 64, 128),
+    mamba2(4, 4096, 64, 64, 64, 1, MAMBA), mamba2(1, 16384, 64, 64, 128, 4, MAMBA),
     rotary("rotary.tile.c", "rotary", 8, 32, 4096, 128, {}),
     rotary("rotary_lcsf.tile.c", "rotary_lcsf", 8, 32, 4096, 128, *[{"WORKERS": w, "STAGES": s} for w in (1, 2) for s in (2, 3)]),
     layernorm(16384, 1024), layernorm(16384, 4096),

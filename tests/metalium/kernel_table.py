@@ -119,7 +119,7 @@ CASES = [
     ("tilec/attention_roles.tile.c", filled(TILE_QKVO, c="0"), TILE_HEADS),
     ("tilec/attention_lcf.tile.c", filled(TILE_QKVO, c="0"), TILE_HEADS),
     ("tilec/linear_attention.tile.c", "D=64 g.q=randn:bf16[{Z},{H},{N},64] g.k=randn:bf16[{Z},{H},{N},64] g.v=randn:bf16[{Z},{H},{N},64] g.slope=rand:f32[{H}] g.o=zeros:bf16[{Z},{H},{N},64]", TILE_HEADS),
-    ("tilec/mamba2.tile.c", "g.q=randn:bf16[1,1,{N},64] g.k=randn:bf16[1,1,{N},64] g.v=randn:bf16[1,{H},{N},64] g.a=rand:f32[1,{H},1,{N}] g.o=zeros:bf16[1,{H},{N},64]", TILE_HEADS),
+    ("tilec/mamba2.tile.c:mamba2", "g.q=randn:bf16[1,1,{N},64] g.k=randn:bf16[1,1,{N},64] g.v=randn:bf16[1,{H},{N},64] g.c=rand:f32[1,{H},1,{N}] g.o=zeros:bf16[1,{H},{N},64]", TILE_HEADS),
     ("tilec/fftconv.tile.c", FFT, {"square": "B=4 H=2", "ragged": "B=7 H=3", "single": "B=1 H=1"}),
     ("tilec/fftconv_lcsf.tile.c", FFT, {"square": "B=4 H=2", "ragged": "B=11 H=3", "single": "B=1 H=1"}),
 ]

@@ -124,6 +124,31 @@ static void reference_linear(Run *x, bool causal) {
         }
 }
 
+/* --- Mamba-2: c is the running sums of a in chunks, times log2 e --- */
+
+static void make_sums(double *c, int64_t lines, int64_t n) {
+    for (int64_t line = 0; line < lines; line++)
+        for (int64_t i = 0; i < n; i++) {
+            double before = i % 64 ? c[line * n + i - 1] : 0;
+            c[line * n + i] = (float)(before + c[line * n + i] / M_LN2);
+        }
+}
+
+static void reference_sums(Run *x, bool causal) {
+    (void)causal;
+    for (int64_t i = 0; i < x->count[0]; i++) put(x, 1, i, x->data[0][i], 1e-3);
+    make_sums(x->data[1], S(x, 'b') * S(x, 'h'), S(x, 'n'));
+}
+
+static double decay(const double *c, int64_t i) { return (c[i] - (i % 64 ? c[i - 1] : 0)) * M_LN2; }
+
+/* Index of the array of that name, behind "g.". */
+static int named(const Run *x, const char *name) {
+    int a = 0;
+    while (strcmp(x->row->arrays[a].name + 2, name) != 0) a++;
+    return a;
+}
+
 /* o[i] = sum over j <= i of exp(a[j + 1] + .. + a[i]) (q[i] . k[j]) v[j] */
 static void reference_mamba(Run *x, bool causal) {
     (void)causal;
@@ -132,15 +157,40 @@ static void reference_mamba(Run *x, bool causal) {
         for (int64_t i = 0; i < n; i++) {
             double *sum = calloc((size_t)p * 2, sizeof *sum), *magnitude = sum + p, fade = 0;
             const double *q = x->data[0] + (head / heads * n + i) * d;
-            for (int64_t j = i; j >= 0; fade += x->data[3][head * n + j], j--) {
+            for (int64_t j = i; j >= 0; fade += decay(x->data[3] + head * n, j), j--) {
                 const double *k = x->data[1] + (head / heads * n + j) * d, *v = x->data[2] + (head * n + j) * p;
                 double score = exp(fade) * dot(q, k, d), size = 0;
                 for (int64_t c = 0; c < d; c++) size += fabs(q[c] * k[c]);
                 for (int64_t c = 0; c < p; c++) sum[c] += score * v[c], magnitude[c] += exp(fade) * size * fabs(v[c]);
             }
-            for (int64_t c = 0; c < p; c++) put(x, 4, (head * n + i) * p + c, sum[c], 2 * magnitude[c]);
+            for (int64_t c = 0; c < p; c++) put(x, named(x, "o"), (head * n + i) * p + c, sum[c], 2 * magnitude[c]);
             free(sum);
         }
+}
+
+/* states[p, d] = sum over the j of a segment of exp(a[j + 1] + ..) v[j, p] k[j, d], fades = exp(a[first] + ..), but of the last. */
+static void reference_states(Run *x, bool causal) {
+    (void)causal;
+    int64_t heads = S(x, 'h'), n = S(x, 'n'), d = S(x, 'd'), p = S(x, 'm'), count = S(x, 'k');
+    int64_t each = ((n + 63) / 64 + count - 1) / count * 64;
+    int k = named(x, "k"), v = named(x, "v"), c = named(x, "c"), states = named(x, "states"), fades = named(x, "fades");
+    for (int64_t part = 0; part < S(x, 'b') * heads * (count - 1); part++) {
+        int64_t head = part / (count - 1), s = part % (count - 1), first = s * each, end = first + each < n ? first + each : n;
+        double fade = 0, *state = x->data[states] + (head * count + s) * p * d;
+        memset(state, 0, (size_t)(p * d) * sizeof *state);
+        for (int64_t j = end - 1; j >= first; fade += decay(x->data[c] + head * n, j), j--)
+            for (int64_t at = 0; at < p * d; at++) {
+                double value = exp(fade) * x->data[v][(head * n + j) * p + at / d] * x->data[k][(head / heads * n + j) * d + at % d];
+                state[at] += value, x->magnitude[states][(head * count + s) * p * d + at] += fabs(value);
+            }
+        put(x, fades, head * count + s, exp(fade), 1e-3 * exp(fade));
+    }
+}
+
+/* The inputs that other kernels made. */
+static void make_mamba(Run *x) {
+    make_sums(x->data[named(x, "c")], S(x, 'b') * S(x, 'h'), S(x, 'n'));
+    if (x->row->reference == reference_mamba && S(x, 'k')) reference_states(x, false);
 }
 
 /* Arrays of the backward pass, in the order of its parameters. */
@@ -239,9 +289,10 @@ static void reference_fft(Run *x, bool causal) {
     {"g.x", "bhdd", TW_BF16, 'n'}, {"g.kf.real", "hmm", TW_BF16, 'n'}, {"g.kf.imag", "hmm", TW_BF16, 'n'}, {"g.f.real", "mm", TW_BF16, 'a'}, \
         {"g.f.imag", "mm", TW_BF16, 'b'}, {"g.finv.real", "mm", TW_BF16, 'c'}, {"g.finv.imag", "mm", TW_BF16, 'd'},                      \
         {"g.tw.real", "mm", TW_BF16, 'e'}, {"g.tw.imag", "mm", TW_BF16, 'f'}, {"g.o", "bhdd", TW_BF16, 'o'}
-#define MAMBA                                                                                                                    \
-    {"g.q", "bxnd", TW_BF16, 'n'}, {"g.k", "bxnd", TW_BF16, 'n'}, {"g.v", "bhnm", TW_BF16, 'n'}, {"g.a", "bhxn", TW_F32, 'm'}, \
-        {"g.o", "bhnm", TW_BF16, 'o'}
+#define MAMBA_IN {"g.k", "bxnd", TW_BF16, 'n'}, {"g.v", "bhnm", TW_BF16, 'n'}, {"g.c", "bhxn", TW_F32, 'm'}
+#define MAMBA_Q  {"g.q", "bxnd", TW_BF16, 'n'}
+#define MAMBA_O  {"g.o", "bhnm", TW_BF16, 'o'}
+#define SEGMENTS(fill) {"g.states", "bhsd", TW_F32, fill}, {"g.fades", "bhxk", TW_F32, fill}
 #define BACKWARD                                                                                                                  \
     {"g.q", "bhnd", TW_BF16, 'n'}, {"g.k", "bkmd", TW_BF16, 'n'}, {"g.v", "bkmd", TW_BF16, 'n'}, {"g.do_", "bhnd", TW_BF16, 'n'}, \
         {"g.l", "bhxn", TW_F32, 'n'}, {"g.delta", "bhxn", TW_F32, 'n'}
@@ -281,9 +332,15 @@ static const Row rows[] = {
       {"g.o", "bhnd", TW_BF16, 'o'}},
      0, reference_linear,
      {{{1, 2, 0, 48, 0, 64}}, {{2, 3, 0, 37, 0, 64}}, {{1, 1, 0, 1, 0, 64}}, {{1, 1, 0, 0, 0, 64}}}},
-    {"Mamba-2", "mamba2", "WORKERS=2", {MAMBA}, 0, reference_mamba,
+    {"Mamba-2, sums", "mamba2:sums", "STATE=64", {{"g.a", "bhxn", TW_F32, 'm'}, {"g.c", "bhxn", TW_F32, 'o'}}, 0, reference_sums,
+     {{{1, 2, 0, 640, 0, 0}}, {{2, 3, 0, 150, 0, 0}}, {{1, 1, 0, 1, 0, 0}}, {{1, 2, 0, 0, 0, 0}}}},
+    {"Mamba-2", "mamba2:mamba2", "WORKERS=2", {MAMBA_Q, MAMBA_IN, MAMBA_O}, 0, reference_mamba,
      {{{1, 2, 0, 128, 64, 64}}, {{2, 3, 0, 150, 64, 64}}, {{1, 1, 0, 1, 64, 64}}, {{1, 2, 0, 0, 64, 64}}}},
-    {"Mamba-2, state of 128", "mamba2", "STATE=128 WORKERS=1", {MAMBA}, 0, reference_mamba, {{{1, 2, 0, 100, 64, 128}}}},
+    {"Mamba-2, state of 128", "mamba2:mamba2", "STATE=128", {MAMBA_Q, MAMBA_IN, MAMBA_O}, 0, reference_mamba, {{{1, 2, 0, 100, 64, 128}}}},
+    {"Mamba-2, states of segments", "mamba2:states", "STATE=64 SEGMENTS=3", {MAMBA_IN, SEGMENTS('o')}, 0, reference_states,
+     {{{1, 2, 3, 192, 64, 64}}, {{2, 1, 3, 330, 64, 64}}, {{1, 1, 3, 70, 64, 64}}}},
+    {"Mamba-2 of segments", "mamba2:mamba2", "STATE=64 SEGMENTS=3", {MAMBA_Q, MAMBA_IN, SEGMENTS('p'), MAMBA_O}, 0, reference_mamba,
+     {{{1, 2, 3, 192, 64, 64}}, {{1, 3, 3, 330, 64, 64}}, {{1, 1, 3, 70, 64, 64}}, {{1, 1, 3, 1, 64, 64}}}},
     {"attention backward, delta", "attention_backward:prepare", "D=64",
      {{"g.o", "bhnd", TW_BF16, 'n'}, {"g.do_", "bhnd", TW_BF16, 'n'}, {"g.delta", "bhxn", TW_F32, 'o'}}, 0, reference_delta,
      {{{1, 2, 0, 37, 0, 64}}, {{1, 1, 0, 1, 0, 64}}}},
@@ -328,7 +385,7 @@ static double factor(char fill, int64_t r, int64_t i) {
 static int rank_of(const Run *x, int array, int64_t *extent) {
     const char *dims = x->row->arrays[array].dims;
     int rank = (int)strlen(dims);
-    for (int d = 0; d < rank; d++) extent[d] = dims[d] == 'x' ? 1 : dims[d] == '/' ? S(x, 'd') / 2 : S(x, dims[d]);
+    for (int d = 0; d < rank; d++) extent[d] = dims[d] == 'x' ? 1 : dims[d] == '/' ? S(x, 'd') / 2 : dims[d] == 's' ? S(x, 'k') * S(x, 'm') : S(x, dims[d]);
     return rank;
 }
 
@@ -463,6 +520,7 @@ static void run_row(tw_context *cx, const Row *row, const Shape *shape, const ch
         for (int64_t i = 0; i < x.count[a]; i++)
             x.data[a][i] = x.data[a][i / 4096 * 4096 + i % 4096 / 64 % S(&x, 'd') * 64 + i % 64 % S(&x, 'd')];
     if (row->reference == reference_backward) each_row(&x, causal, NULL); /* l and delta, which the forward pass gave */
+    if (row->reference == reference_mamba || row->reference == reference_states) make_mamba(&x);
     for (int a = 0; a < MOST_ARRAYS && x.data[a]; a++) {
         double *copy = malloc(((size_t)x.count[a] + 1) * sizeof *copy);
         memcpy(copy, x.data[a], (size_t)x.count[a] * sizeof *copy);
