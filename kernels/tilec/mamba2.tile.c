@@ -1,4 +1,3 @@
-/* SPDX-License-Identifier: Apache-2.0 */
 /* mamba2.tile.c: the state-space duality of Mamba-2:
  *
  *     o[i] = sum over j <= i of exp(a[j + 1] + .. + a[i]) (q[i] . k[j]) v[j]
@@ -250,3 +249,4 @@ lcsf_kernel(mamba2,
     .input_stages = STAGES, .output_stages = STAGES, .blocks_per_sm = BLOCKS, .producer_arrivals = 1, .common_setup = common_setup,
     .producer = {producer_setup, producer_load, producer_store},
     .consumer = {consumer_setup, consumer_compute, consumer_finish});
+/* SPDX-License-Identifier: Apache-2.0 */

@@ -3,7 +3,7 @@
  *
  *     tilec_kernels [--targets interp,cpu,emulated,tenstorrent] [--only SUBSTRING] [--shard I/N]
  *
- * A row says the file, its constants, its arrays (dimensions as letters of the shape) and its reference, which gives each
+ * A row says the file, its constants, its arrays (dimensions as letters of the shape; x is 1, the others products: rank_of) and its reference, which gives each
  * element of the outputs with the sum of the magnitudes that went into it. The bound is in * magnitude + out * |value|:
  * `out` is half a unit of the output's type, `in` that of bf16, to which weights and states are rounded on the way.
  * Shapes: full tiles, ragged ones, one, none. Tenstorrent may refuse, with a message. */
@@ -264,12 +264,12 @@ static void reference_fft(Run *x, bool causal) {
     double *turn = malloc((size_t)n * 6 * sizeof *turn), *wave = turn + n, *re = wave + n, *im = re + n, *spare = im + n;
     for (int64_t i = 0; i < n; i++) turn[i] = cos(2 * M_PI * (double)i / (double)n), wave[i] = sin(2 * M_PI * (double)i / (double)n);
     for (int64_t s = 0; s < S(x, 'b') * channels; s++) {
-        const double *in = x->data[0] + s * n, *kr = x->data[1] + s % channels * 64 * 64, *ki = x->data[2] + s % channels * 64 * 64;
+        const double *in = x->data[0] + s * n, *kr = x->data[1] + s % channels * n, *ki = x->data[2] + s % channels * n;
         double size = 0;
         for (int64_t k = 0; k < n; k++) {
             double a = 0, b = 0;
             for (int64_t i = 0; i < n; i++) a += in[i] * turn[i * k % n], b -= in[i] * wave[i * k % n];
-            double fr = kr[k % r * 64 + k / r], fi = ki[k % r * 64 + k / r];
+            double fr = kr[k % r * r + k / r], fi = ki[k % r * r + k / r];
             re[k] = a * fr - b * fi, im[k] = a * fi + b * fr;
         }
         for (int64_t i = 0; i < n; i++) {
@@ -277,7 +277,7 @@ static void reference_fft(Run *x, bool causal) {
             for (int64_t k = 0; k < n; k++) spare[i] += (re[k] * turn[i * k % n] - im[k] * wave[i * k % n]) / (double)n;
             size += spare[i] * spare[i];
         }
-        for (int64_t i = 0; i < n; i++) put(x, 9, s * n + i, spare[i], 8 * sqrt(size / (double)n)); /* sums of n roundings */
+        for (int64_t i = 0; i < n; i++) put(x, 7, s * n + i, spare[i], 8 * sqrt(size / (double)n)); /* sums of n roundings */
     }
     free(turn);
 }
@@ -285,10 +285,9 @@ static void reference_fft(Run *x, bool causal) {
 /* --- the rows --- */
 
 #define QKV {"g.q", "bhnd", TW_BF16, 'n'}, {"g.k", "bkmd", TW_BF16, 'n'}, {"g.v", "bkmd", TW_BF16, 'n'}, {"g.o", "bhnd", TW_BF16, 'o'}
-#define FFT /* d: 64 or 32; m: 64, of a tile */                                                                                          \
-    {"g.x", "bhdd", TW_BF16, 'n'}, {"g.kf.real", "hmm", TW_BF16, 'n'}, {"g.kf.imag", "hmm", TW_BF16, 'n'}, {"g.f.real", "mm", TW_BF16, 'a'}, \
-        {"g.f.imag", "mm", TW_BF16, 'b'}, {"g.finv.real", "mm", TW_BF16, 'c'}, {"g.finv.imag", "mm", TW_BF16, 'd'},                      \
-        {"g.tw.real", "mm", TW_BF16, 'e'}, {"g.tw.imag", "mm", TW_BF16, 'f'}, {"g.o", "bhdd", TW_BF16, 'o'}
+#define FFT /* d: 64 or 32; m: 64, of a tile */                                                                                            \
+    {"g.x", "bxcd", TW_BF16, 'n'}, {"g.kf.real", "cd", TW_BF16, 'n'}, {"g.kf.imag", "cd", TW_BF16, 'n'}, {"g.f.real", "mm", TW_BF16, 'a'}, \
+        {"g.f.imag", "mm", TW_BF16, 'b'}, {"g.tw.real", "md", TW_BF16, 'c'}, {"g.tw.imag", "md", TW_BF16, 'd'}, {"g.o", "bxcd", TW_BF16, 'o'}
 #define MAMBA_IN {"g.k", "bxnd", TW_BF16, 'n'}, {"g.v", "bhnm", TW_BF16, 'n'}, {"g.c", "bhxn", TW_F32, 'm'}
 #define MAMBA_Q  {"g.q", "bxnd", TW_BF16, 'n'}
 #define MAMBA_O  {"g.o", "bhnm", TW_BF16, 'o'}
@@ -372,20 +371,23 @@ static double uniform(void) {
 
 static double rounded(int dtype, double x) { return dtype == TW_BF16 ? bf16_to_f32(bf16_from_f64(x)) : (float)x; }
 
-/* An element of F, its inverse or the twiddles: a b real and imaginary, c d of the inverse, e f of the twiddles. */
+/* An element of F or the twiddles: a b real and imaginary, c d of the twiddles. */
 static double factor(char fill, int64_t r, int64_t i) {
-    int kind = fill - 'a';
-    int64_t row = i / 64, col = i % 64; /* of a tile, which has one r x r or four */
-    if (kind < 4 && row / r != col / r) return 0;
-    double angle = 2 * M_PI * (double)(row % r * (col % r)) / (double)(kind < 4 ? r : r * r);
-    double value = kind % 2 == 0 ? cos(angle) : kind % 4 == 1 ? -sin(angle) : sin(angle);
-    return kind == 2 || kind == 3 ? value / (double)r : value;
+    int64_t width = fill < 'c' ? 64 : r, row = i / width, col = i % width; /* of a tile, which has one r x r or two */
+    if (fill < 'c' && row / r != col / r) return 0;
+    double angle = 2 * M_PI * (double)(row % r * (col % r)) / (double)(fill < 'c' ? r : r * r);
+    return fill == 'a' || fill == 'c' ? cos(angle) : -sin(angle);
 }
 
 static int rank_of(const Run *x, int array, int64_t *extent) {
     const char *dims = x->row->arrays[array].dims;
     int rank = (int)strlen(dims);
-    for (int d = 0; d < rank; d++) extent[d] = dims[d] == 'x' ? 1 : dims[d] == '/' ? S(x, 'd') / 2 : dims[d] == 's' ? S(x, 'k') * S(x, 'm') : S(x, dims[d]);
+    for (int d = 0; d < rank; d++)
+        extent[d] = dims[d] == 'x'   ? 1
+                    : dims[d] == '/' ? S(x, 'd') / 2
+                    : dims[d] == 's' ? S(x, 'k') * S(x, 'm')
+                    : dims[d] == 'c' ? S(x, 'h') * S(x, 'd')
+                                     : S(x, dims[d]);
     return rank;
 }
 
@@ -516,9 +518,6 @@ static void run_row(tw_context *cx, const Row *row, const Shape *shape, const ch
     const double *inputs[MOST_ARRAYS] = {0};
     bool causal = strstr(row->defines, "CAUSAL=1") != NULL;
     make_data(&x);
-    for (int a = 1; row->reference == reference_fft && a < 3; a++) /* as often as the tile has sequences */
-        for (int64_t i = 0; i < x.count[a]; i++)
-            x.data[a][i] = x.data[a][i / 4096 * 4096 + i % 4096 / 64 % S(&x, 'd') * 64 + i % 64 % S(&x, 'd')];
     if (row->reference == reference_backward) each_row(&x, causal, NULL); /* l and delta, which the forward pass gave */
     if (row->reference == reference_mamba || row->reference == reference_states) make_mamba(&x);
     for (int a = 0; a < MOST_ARRAYS && x.data[a]; a++) {
