@@ -131,7 +131,8 @@ static bool hoist(Schedule *s, Op *first, Op *second) {
 static bool continues(const Schedule *s, const Op *dot, const Op *end) {
     Elem elem = ir_type(s->k, dot->operands[0])->elem;
     if (end->operands[2] != dot->results[0] || s->uses[dot->results[0]] != 1) return false;
-    if (ir_type(s->k, end->operands[0])->elem != elem || op_attr(dot, AT_PROMOTE) || op_attr(end, AT_PROMOTE)) return false;
+    if (ir_type(s->k, end->operands[0])->elem != elem) return false;
+    if (op_attr(dot, AT_PROMOTE) || op_attr(end, AT_PROMOTE)) return false;
     for (const Op *op = dot->next; op_flag(end, AT_JOINS) && op; op = op->next)
         if (gives_back(s->k, op, dot)) return false;
     return true;
@@ -191,6 +192,6 @@ bool schedule_join_holds(Schedule *s, const Op *dot) {
             can_run_to(s, dot, end, false)) ||
            schedule_fail(s, dot,
                          "a product `joins` the next one of its region where both run beside the threads, nobody reads "
-                         "its sum before (but that one may add to it, in place), and the slots that it reads, which another role fills and has more of, are "
-                         "held up to there");
+                         "its sum before (but that one may add to it, in place), and the slots that it reads, which "
+                         "another role fills and has more of, are held up to there");
 }
