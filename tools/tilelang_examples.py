@@ -29,6 +29,7 @@ SKIPPED = {
 }
 SKIPPED_NAMES = re.compile(r"(^|/)(test_|regression_|__init__)|_triton|triton_|sm100|sm120|tcgen05|mfma|_amd|rocm")
 PACKAGES = re.compile(r"No module named '([\w.]+)'")
+CHECKS = re.compile(r"AssertionError|not close|[Mm]ismatch")
 
 
 def scripts(examples, match):
@@ -62,7 +63,7 @@ def verdict(status, text):
         return "wants arguments", said
     if where or "Tilewright does not have" in said:
         return "refused", (where[-1].split("error: ", 1)[1] if where else said)
-    return "failed", said
+    return "own check failed" if CHECKS.search(said) else "failed", said
 
 
 class Job:
