@@ -71,8 +71,8 @@ char *ty_text(const Type *type, Arena *arena) {
     return out.at;
 }
 
-/* What tells a type from another: what its text says, in numbers, which are found several times faster than a text is written.
- * Names of fields stand in no number: rings are few, and found by their text. */
+/* What tells a type from another: what its text says, in numbers, which are found several times faster than a text is
+ * written. Names of fields stand in no number: rings are few, and found by their text. */
 static size_t write_key(const Type *type, int64_t key[2 + MAX_RANK]) {
     bool shape = type->kind == TY_TILE || type->kind == TY_BUFFER, scope = type->kind == TY_BUFFER;
     key[0] = type->kind | (int64_t)type->elem << 8 | (int64_t)type->pointer << 16 | (int64_t)type->rank << 24 |
