@@ -181,6 +181,6 @@ bool schedule_early_holds(Schedule *s, const Op *loop) {
     return (holds && front == op_int(loop, AT_LEADS, 0)) ||
            schedule_fail(s, loop,
                          "a turned loop `leads` where its first product, which is `ahead`, takes slots alone and "
-                         "stands first, with their releases behind it; behind them so many ops of arithmetic, all that read "
-                         "its sum, then those that scale the accumulator; then the others, and last the tail");
+                         "stands first, with their releases behind it; behind them so many ops of arithmetic, all that "
+                         "read its sum, then those that scale the accumulator; then the others, and last the tail");
 }
