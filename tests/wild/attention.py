@@ -183,7 +183,6 @@ def parts(q, qr, k, kr, v, o, N, scale, D: tl.constexpr, R: tl.constexpr, BM: tl
         l = l * a + tl.sum(p, 1)
         m = mn
     tl.store(o + (base + rm[:, None]) * D + d[None, :], (acc / l[:, None]).to(o.dtype.element_ty), mask=rm[:, None] < N)
-# SPDX-License-Identifier: Apache-2.0
 
 
 @triton.jit
@@ -231,3 +230,4 @@ def unmasked(q, k, v, o, N, scale, D: tl.constexpr, BM: tl.constexpr, BN: tl.con
     else:
         acc, l, m = whole_blocks(acc, l, m, Q, k + base, v + base, rm, 0, N, scale, D, BN, False)
     tl.store(o + base + rm[:, None] * D + d[None, :], acc / l[:, None])
+# SPDX-License-Identifier: Apache-2.0
