@@ -7,15 +7,18 @@
  *         { wait k ; issue s ; wait for it ; release k }
  *         for (j = lo; j < hi - 1; j++) {
  *             x = s - max s                                       all that reads s
+ *             wait k
  *             tw_wgmma_wait(0) ; release was ; acc *= alpha       the last trip's product is done
- *             wait k ; issue s                                    that of the next trip
+ *             issue s                                             that of the next trip
  *             p = exp x ; left = pack(p)
  *             wait v ; issue acc += left v ; was = its slot
  *             tw_wgmma_wait(1) ; release k                        s is done
  *         }
  *         { const j = hi - 1 ; the same without s of a next trip ; tw_wgmma_wait(0) ; release v }
  *     }
- */
+ *
+ * Assemblers move a wait for a product up over arithmetic, but not over a loop, as `wait k` is. Where the ring of v does
+ * not let two items be held, its release comes before that. */
 #include "target/cuda/cuda_emit.h"
 
 typedef struct EarlyTurned {
@@ -33,7 +36,6 @@ static void wait_for(const EarlyTurned *t, int others, const char *sum) {
 }
 
 static void issue_first(const EarlyTurned *t) {
-    emit_ops(t->e, t->body->first, t->parts.first);
     sync_before(t->e, t->parts.first);
     dot_issue_at(t->e, t->parts.first, t->sum);
 }
@@ -64,9 +66,17 @@ static void write_front(const EarlyTurned *t, bool last) {
     emit_ops(e, from, t->parts.scale);
 }
 
-/* The slots that the product of the trip before has read. */
-static void give_back(const EarlyTurned *t) {
+/* May the product of the trip before keep its slot while the next item of another ring is waited for? */
+static bool holds_two(const EarlyTurned *t) {
+    for (const Op *op = t->parts.tail; op != t->body->last; op = op->next)
+        if (op->code == OP_RELEASE && op_int(hand_ring_op(t->e->k, op), AT_HOLD, 1) < 2) return false;
+    return true;
+}
+
+/* That product is done, and gives back its slot. */
+static void end_second(const EarlyTurned *t) {
     Emit *e = t->e;
+    wait_for(t, 0, t->accumulator);
     for (const Op *op = t->parts.tail; op != t->body->last; op = op->next) {
         if (op->code != OP_RELEASE) continue;
         RingPlan *r = ring_find(e, op->operands[0]);
@@ -107,9 +117,11 @@ static void pass_slot(const EarlyTurned *t) {
 static void write_trip(const EarlyTurned *t, bool last) {
     Emit *e = t->e;
     emit_set_name(e, t->parts.first->results[0], HOLD_ARRAY, t->sum);
+    bool late = !last && holds_two(t);
     write_front(t, last);
-    wait_for(t, 0, t->accumulator);
-    give_back(t);
+    if (!late) end_second(t);
+    if (!last) emit_ops(e, t->body->first, t->parts.first);
+    if (late) end_second(t);
     emit_ops(e, t->parts.scale, t->rest);
     carry(t, true);
     cs_line(&e->p, "tw_wgmma_settle(%s);", t->accumulator);
@@ -146,6 +158,7 @@ void early_emit(Emit *e, const Op *loop) {
     t.was = cs_fresh(&e->p, "was");
     cs_line(&e->p, "i32 %s = -1;", t.was);
     emit_block(e);
+    emit_ops(e, t.body->first, t.parts.first);
     issue_first(&t);
     end_first(&t, 0);
     cs_line(&e->p, "tw_wgmma_settle(%s);", t.accumulator);
