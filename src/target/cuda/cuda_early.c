@@ -17,8 +17,8 @@
  *         { const j = hi - 1 ; the same without s of a next trip ; tw_wgmma_wait(0) ; release v }
  *     }
  *
- * Assemblers move a wait for a product up over arithmetic, but not over a loop, as `wait k` is. Where the ring of v does
- * not let two items be held, its release comes before that. */
+ * Assemblers move a wait for a product up over arithmetic, but not over a loop, as `wait k` is. Where the ring of v
+ * does not let two items be held, its release comes before that. */
 #include "target/cuda/cuda_emit.h"
 
 typedef struct EarlyTurned {
