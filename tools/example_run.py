@@ -89,7 +89,7 @@ def main():
     device = os.environ.get("TILEWRIGHT_EXAMPLE_DEVICE", "cuda")
     place = "meta" if device == "none" else "cpu"
     if device != "cuda":
-        import cuda_on_cpu
+        from tilewright import cuda_on_cpu
         cuda_on_cpu.install(place)
     if device in ("none", "values"):
         _only_compile(place)

@@ -6,7 +6,7 @@
     tools/tilelang_examples.py CHECKOUT --compile [--texts FOLDER]
 
 CHECKOUT is a clone of tile-ai/tilelang at tag v0.1.13. Scripts that are for other chips, for pictures of layouts, or no programs are left out (SKIPPED).
---device cpu runs them on tensors of the CPU (cuda_on_cpu.py). --each is the time limit of a script, --seconds that of all: none is begun after it. Scripts that ran
+--device cpu runs them on tensors of the CPU. --each is the time limit of a script, --seconds that of all: none is begun after it. Scripts that ran
 out of memory with others beside them run once more alone. --compile runs no kernel: each one that a script would launch is compiled for the CPU and for sm_90a, with
 the script's own shapes on tensors without memory, and once more on tensors with it for scripts that look into them; --texts keeps the CUDA texts.
 """

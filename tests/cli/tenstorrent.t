@@ -173,19 +173,19 @@ $ cat > gemm.sh <<'END'
 > END
 $ sh gemm.sh
 DRAM: 16777216 bytes read, 8388608 written; between cores 117454848, of them multicast 16779264 bytes sent once
-cycles, estimated: 308133; the busiest math unit needs 272896, DRAM 87381: 1.13 times the larger
+cycles, estimated: 296613; the busiest math unit needs 272896, DRAM 87381: 1.09 times the larger
 cb_in_A_shared   16 of 32 pages; waits at most 4157 cycles for pages, 150420 for space
 cb_in_B_shared   16 of 32 pages; waits at most 0 cycles for pages, 0 for space
-cb_out           64 of 128 pages; waits at most 280373 cycles for pages, 0 for space
+cb_out           64 of 128 pages; waits at most 278693 cycles for pages, 0 for space
 cb_zeros         0 of 1 pages; waits at most 0 cycles for pages, 0 for space
 cb_sum_C_local   64 of 64 pages; waits at most 704 cycles for pages, 0 for space
 cycles/tiles of each core:
 $ sh gemm.sh --set multicast=off
 DRAM: 134217728 bytes read, 8388608 written; between cores 0, of them multicast 0 bytes sent once
-cycles, estimated: 501641; the busiest math unit needs 272896, DRAM 495160: 1.01 times the larger
+cycles, estimated: 498057; the busiest math unit needs 272896, DRAM 495160: 1.01 times the larger
 cb_in_A_shared   32 of 32 pages; waits at most 226894 cycles for pages, 87105 for space
 cb_in_B_shared   32 of 32 pages; waits at most 0 cycles for pages, 0 for space
-cb_out           64 of 128 pages; waits at most 497350 cycles for pages, 0 for space
+cb_out           64 of 128 pages; waits at most 495670 cycles for pages, 0 for space
 cb_zeros         0 of 1 pages; waits at most 0 cycles for pages, 0 for space
 cb_sum_C_local   64 of 64 pages; waits at most 704 cycles for pages, 0 for space
 cycles/tiles of each core:

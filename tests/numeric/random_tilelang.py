@@ -208,7 +208,9 @@ def main():
                 pathlib.Path(options.out, f"random_tilelang-{seed}.py").write_text(f"# seed {seed}: {failed[0]}: {failed[1].splitlines()[0]}\n{text}")
     finally:
         shutil.rmtree(bench.folder, ignore_errors=True)
-    print(f"{done} programs, {failures} failed" + (f", {bench.refused} runs refused by name" if bench.refused else ""))
+    if bench.refused:
+        print(f"{bench.refused} runs were refused by name")
+    print(f"{done} programs, {failures} failed")
     sys.exit(failures > 0)
 
 

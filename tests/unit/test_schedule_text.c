@@ -40,6 +40,13 @@ static const Edit edits[] = {
     {"skew", "put<apart> %s.a", "put<apart, late> %s.a", NULL, "`late`: what a load of a loop"},
     {"late", ", leaves>", ", leaves, solo=10>", NULL, "`solo`: warpgroups store rows"},
     {"join", "", "", NULL, NULL},
+    /* views of buffers: what threads wrote is shown where they say so, and the memory is the buffer's until the product */
+    {"view", "", "", NULL, NULL},
+    {"view", "bar_arrive<proxy=shared> %full", "bar_arrive %full", NULL, "its first barrier shows it"},
+    {"view", "bar_arrive %empty", "bar_arrive<proxy=shared> %empty", NULL, "stand where something is to be shown"},
+    {"view", "at=18432", "at=2048", NULL, "in use by another op"},
+    {"view", "bstore<vector=8, sync=before, proxy=shared>", "bstore<vector=8>", NULL, "a barrier stands before that"},
+    {"view", "bload %a", "bload<sync=before> %a", NULL, "`sync` stands on ops"},
     /* a product runs on until the next one is issued: nobody reads its sum before, its slots are held */
     {"join", "joins, width=64, fresh> %k", "width=64, fresh> %k", NULL, NULL},
     {"join", "joins, width=64> %ph", "width=64> %ph", NULL, NULL},
