@@ -423,3 +423,19 @@ $ cat > most.py <<'END'
 $ tilewright check most.py --target tenstorrent --arg x=randn:f32[64,256] --arg y=zeros:f32[64] --arg N=256 --arg BM=32 --arg BN=64 --grid 2 | grep y:
 note: ran on the functional model of a wormhole grid, 2 of 64 cores; no card is used
 y: f32[64], max error 0: ok
+$ cat > truth.py <<'END'
+> import tilelang.language as T
+>
+>
+> @T.prim_func
+> def truth(O: T.Tensor((3, 8), "bool")):
+>     with T.Kernel(3) as bx:
+>         t = T.alloc_fragment((8,), "bool")
+>         T.clear(t)
+>         for i in T.Parallel(8):
+>             O[bx, i] = t[i]
+> END
+$ tilewright check truth.py --target tenstorrent --arg O=ones:i1[3,8] | head -1
+truth.py:10:13: error: not possible on Tenstorrent: an access to elements of i1; the processors that move them have numbers of 8 to 32 bits, and integers of 64; write it otherwise, or use another target, such as cpu [not-on-tenstorrent]
+   10 |             O[bx, i] = t[i]
+      |             ^~~~~~~~
