@@ -341,7 +341,7 @@ static void check_layout(Verifier *v, const Op *op, Ref ref) {
         if (layout) complain(v, op, "a layout stands in layout form only: `kernel @name(..) <form=layout>`");
         return;
     }
-    if (!tile && !ring) return;
+    if (!tile && !ring && !layout) return; /* a buffer's rows may lie in panels */
     if (!layout && ring && !value->type->field_count) return;
     if (!layout) {
         complain(v, op,
