@@ -293,7 +293,8 @@ static void check_convert(Check *c, const Op *op) {
 static void check_view(Check *c, const Op *op, const Layout *layout) {
     const Layout *buffer = ir_value(c->st.k, op->operands[0])->layout;
     SharedTile tile = view_tile(c->st.k, op);
-    if (!buffer || ir_type(c->st.k, op->results[0])->rank != 2 || layout->tile.turned || !same_tile(&tile, &layout->tile))
+    if (!buffer || ir_type(c->st.k, op->results[0])->rank != 2 || layout->tile.turned ||
+        !same_tile(&tile, &layout->tile))
         complain(c, op, "a view of a buffer has its rows and its panels, and the buffer a layout");
 }
 
