@@ -143,9 +143,10 @@ static bool refuse_cast(Parser *ps) {
     static const char *const casts[] = {"static_cast", "const_cast", "dynamic_cast", "reinterpret_cast"};
     bool is = false;
     for (size_t i = 0; i < sizeof casts / sizeof *casts; i++) is |= is_word(ps->at, casts[i]);
+    if (!is || ps->at[1].kind != CT_LT) return false;
     const CToken *type = ps->at + 2, *end = type;
     while (end->kind != CT_GT && end->kind != CT_SEMI && end->kind != CT_LPAREN && end->kind != CT_END) end++;
-    if (!is || ps->at[1].kind != CT_LT || end->kind != CT_GT) return false;
+    if (end->kind != CT_GT) return false;
     Text text = text_new(ps->arena);
     bool refers = end[-1].kind == CT_AMP;
     for (const CToken *t = type; t < end - refers; t++)
