@@ -395,6 +395,24 @@ bool choose_by_element(const Op *access) {
     return op_operand(access, access->code == OP_TLOAD ? 1 : 2) && op_int(access, AT_RUN, 1) == 1;
 }
 
+/* Is the element that of its whole row along the axis, whichever it is? */
+static bool is_of_rows(const Kernel *k, Ref mask, int axis, int *steps) {
+    const Type *type = ir_type(k, mask);
+    const Op *op = ref_is_value(mask) ? ir_value(k, mask)->op : NULL;
+    if (!type->rank || type->extent[axis] == 1 || (op && op->code == OP_SPLAT)) return true;
+    if (!op || --*steps < 0) return false;
+    if (op->code == OP_BROADCAST) return ir_type(k, op->operands[0])->extent[axis] == 1;
+    if (op->code != OP_CONVERT && !op_has(op->code, TRAIT_ELEMENTWISE)) return false;
+    for (int i = 0; i < op->operand_count; i++)
+        if (!is_of_rows(k, op->operands[i], axis, steps)) return false;
+    return true;
+}
+
+bool choose_masks_rows(const Kernel *k, const Op *access, int axis) {
+    enum { MOST_STEPS = 64 };
+    return access->code == OP_TSTORE && is_of_rows(k, op_operand(access, 2), axis, &(int){MOST_STEPS});
+}
+
 int choose_contiguous(Facts *f, const Op *access, const Type *tile) {
     if (tile->rank == 0) return 0;
     if (access->code != OP_TLOAD && access->code != OP_TSTORE && access->code != OP_TATOMIC) return tile->rank - 1;
@@ -486,11 +504,11 @@ static int64_t promised_bytes(const Facts *f, const Op *access, Ref x, int teste
 /* Bytes of a vector that the kernel asks its addresses about; 0: it does not. */
 static int vector_of(const Machine *machine, Facts *f, const Op *access, const Type *tile, const LinearLayout *map,
                      int tested_bytes) {
-    if (tile->rank == 0 || choose_by_element(access)) return 1;
+    if (tile->rank == 0) return 1;
     TensorParts parts = fact_tensor(f, access->operands[0]);
     RefList offsets = op_list(access, 0);
     int bytes = elem_info[tile->elem].bytes, inner = layout_vector_dim(f, access, &parts, tile);
-    if (inner < 0) return 1;
+    if (inner < 0 || (choose_by_element(access) && !choose_masks_rows(f->k, access, inner))) return 1;
     int inner_dim = box_dim(access, parts.rank, tile->rank, inner);
     int vector = box_wraps(access, inner_dim) ? 1 : ll_run(map, inner, bytes, machine->vector_bytes);
     /* A padded tile: no vector may reach from inside it into the padding. */
