@@ -180,7 +180,7 @@ static void write_place(const Schedule *s, const Buffer *b) {
     op_set(s->k, b->op, (Attr){.id = AT_BYTES, .number = b->bytes});
 }
 
-/* Where it may begin at the least: barriers are words, and what is smaller than a swizzle's pattern has a smaller one. */
+/* Where it may begin: barriers are words, and what is smaller than a swizzle's pattern has a smaller one. */
 static int64_t least_align(const Planner *p, const Buffer *b) {
     enum { LEAST_TILE = 128 }; /* of bulk copies */
     if (b->op->code == OP_BAR || b->align == SCRATCH_ALIGN) return SCRATCH_ALIGN;
