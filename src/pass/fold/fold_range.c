@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* fold_range.c: comparisons of integers whose ranges decide them: `arange(0, 512) < 512`, a byte that is below 0.
  *
- * A range holds for all elements of a tile. It is that of the type, or a smaller one that follows from how the number is
- * made; what may wrap around has its type's. */
+ * A range holds for all elements of a tile. It is that of the type, or a smaller one that follows from how the number
+ * is made; what may wrap around has its type's. */
 #include "pass/fold/fold.h"
 
 typedef struct Ends {
