@@ -199,6 +199,7 @@ static bool plan_rings(Schedule *s) {
     if (!find_room_of_share(s))
         return s->why ? false : schedule_fail(s, s->tasks, "rings and scratch together do not fit into shared memory");
     schedule_write_rings(s);
+    schedule_early(s);
     schedule_trail(s);
     schedule_flight(s);
     schedule_join(s);

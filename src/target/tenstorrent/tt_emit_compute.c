@@ -227,7 +227,7 @@ void compute_each_cb(Compute *c, Ref ring, TtHand hand) {
     Tt *tt = c->role.tt;
     for (size_t i = 0; i < tt->fields.count; i++) {
         const TtField *field = &tt->fields.at[i];
-        if (field->ring != ring || field->cb < 0) continue;
+        if (field->ring != ring || field->cb < 0 || (field->streams && hand == CB_PUSH)) continue;
         role_hand(&c->role, hand, field->cb);
         if (field->fpu_cb != field->cb) role_hand(&c->role, hand, field->fpu_cb);
     }
@@ -291,7 +291,7 @@ static void visit_compute(Role *role, const Op *op) {
         if (op_list(op, 0).count) tt_refuse(role->tt, op, "a put of part of a field");
         if (field->cb < 0) return;
         role_place(role, op->range);
-        section_root(c, &(Root){.value = op_operand(op, 1), .cb = field->cb, .op = op});
+        section_root(c, &(Root){.value = op_operand(op, 1), .cb = field->cb, .op = op, .streams = field->streams});
         c->in_dst = REF_NONE;
         return;
     }

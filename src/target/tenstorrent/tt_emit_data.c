@@ -18,7 +18,7 @@ static void each_cb(Role *role, Ref ring, TtHand hand) {
     const Tt *tt = role->tt;
     for (size_t i = 0; i < tt->fields.count; i++) {
         const TtField *field = &tt->fields.at[i];
-        if (field->ring != ring || field->cb < 0) continue;
+        if (field->ring != ring || field->cb < 0 || (field->streams && hand == CB_WAIT)) continue;
         role_hand(role, hand, field->cb);
         if (field->fpu_cb != field->cb) role_hand(role, hand, field->fpu_cb);
     }
@@ -43,8 +43,8 @@ static const char *first_page(Role *role, const TtLayout *layout, int dim, Ref o
 }
 
 /* `for` lines over the pages of the box and the number of each page: tw_page(..). Along a dimension that an index
- * vector gives, the row of pages is `row`. */
-static const char *open_pages(Role *role, const Op *access, int buffer, const Type *tile, int *depth) {
+ * vector gives, the row of pages is `row`. Pages of a CB that come in parts are waited for on the way. */
+static const char *open_pages(Role *role, const Op *access, int buffer, const Type *tile, int streamed, int *depth) {
     Tt *tt = role->tt;
     const TtBuffer *b = &tt->plan->buffers.at[buffer];
     RefList offsets = op_list(access, 0);
@@ -68,7 +68,12 @@ static const char *open_pages(Role *role, const Op *access, int buffer, const Ty
         int64_t unit = b->layout.unit[dims[axis]], count = (tile->extent[axis] + unit - 1) / unit;
         if (count == 1) continue;
         const char *i = arena_printf(tt->arena, "i%d", axis);
-        role_open_text(role, STEP_FOR, "u32 %s = 0; %s < %lld; ++%s", i, i, (long long)count, i);
+        role_open_count(role, i, count, 1);
+        if (streamed >= 0 && !*depth) {
+            uint32_t part = tt->plan->cbs.at[streamed].item_pages / (uint32_t)count;
+            const char *all = arena_printf(tt->arena, part == 1 ? "%s + 1" : "(%s + 1) * %u", i, part);
+            role_step(role, (TtStep){.kind = STEP_CB, .hand = CB_WAIT, .cb = streamed, .part = part, .text = all});
+        }
         ++*depth;
         if (dims[axis] == indexed) continue;
         at[dims[axis]] = starts[dims[axis]] ? i : arena_printf(tt->arena, "%s + %s", at[dims[axis]], i);
@@ -119,7 +124,7 @@ void tt_read_box(Role *role, const Op *load, const TtField *field, int cb) {
     role_fill(role, buffer);
     role_open(role, (TtStep){.kind = STEP_BLOCK});
     role_step(role, (TtStep){.kind = STEP_POINTER, .hand = CB_RESERVE, .cb = cb, .text = "u32 to"});
-    const char *page = open_pages(role, load, buffer, field->type, &depth);
+    const char *page = open_pages(role, load, buffer, field->type, -1, &depth);
     if (is_indexed)
         read_rows(role, load, field, buffer, page);
     else
@@ -137,7 +142,7 @@ static void write_box(Role *role, const Op *store, const TtField *field) {
     role_accessor(role, buffer);
     role_open(role, (TtStep){.kind = STEP_BLOCK});
     role_step(role, (TtStep){.kind = STEP_POINTER, .hand = CB_WAIT, .cb = field->cb, .text = "u32 from"});
-    const char *page = open_pages(role, store, buffer, field->type, &depth);
+    const char *page = open_pages(role, store, buffer, field->type, field->streams ? field->cb : -1, &depth);
     role_step(role, (TtStep){.kind = STEP_WRITE, .buffer = buffer, .page = page, .text = "from"});
     if (depth) role_line(role, "from += %u;", tensix_tile_bytes(tt->plan->buffers.at[buffer].format));
     close_pages(role, depth);
