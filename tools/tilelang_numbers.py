@@ -657,8 +657,7 @@ def main():
     parser.add_argument("--log", help="a folder for all that the rows say")
     options = parser.parse_args()
     os.environ["TILEWRIGHT_EMULATE"] = "1" if options.emulate else "0"
-    import cuda_on_cpu
-    from tilewright import stand_in
+    from tilewright import cuda_on_cpu, stand_in
     stand_in.install()
     cuda_on_cpu.install("cpu")
     import torch

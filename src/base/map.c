@@ -19,6 +19,18 @@ static uint64_t mix(uint64_t x) {
     return x ^ (x >> 33);
 }
 
+/* Of a key, by words: types are looked up in the hundred thousands. */
+static uint64_t hash_key(const char *key, size_t length) {
+    uint64_t hash = length, word;
+    for (; length > sizeof word; key += sizeof word, length -= sizeof word) {
+        memcpy(&word, key, sizeof word);
+        hash = mix(hash ^ word);
+    }
+    word = 0;
+    if (length) memcpy(&word, key, length);
+    return mix(hash ^ word);
+}
+
 static bool same_key(const MapEntry *entry, const char *key, size_t length, uint64_t number) {
     if (entry->number != number || !entry->key != !key) return false;
     return !key || (entry->length == length && memcmp(entry->key, key, length) == 0);
@@ -59,10 +71,10 @@ static MapEntry *put(Map *map, Arena *arena, const char *key, size_t length, uin
 }
 
 MapEntry *map_find(const Map *map, const char *key, size_t length) {
-    return find(map, key, length, hash_bytes(key, length, 0));
+    return find(map, key, length, hash_key(key, length));
 }
 MapEntry *map_put(Map *map, Arena *arena, const char *key, size_t length, void *value) {
-    return put(map, arena, key, length, hash_bytes(key, length, 0), value);
+    return put(map, arena, key, length, hash_key(key, length), value);
 }
 MapEntry *map_find_number(const Map *map, uint64_t key) { return find(map, NULL, 0, key); }
 MapEntry *map_put_number(Map *map, Arena *arena, uint64_t key, void *value) {

@@ -8,6 +8,7 @@
 #include "base/arena.h"
 
 #include <stdbool.h>
+#include <string.h>
 
 typedef struct Text {
     Arena *arena;
@@ -29,6 +30,8 @@ void text_add_cell(Text *text, const char *string);
 void text_indent(Text *text, int levels); /* four spaces a level */
 
 bool text_equal(const char *bytes, size_t length, const char *literal);
+/* Of two NUL-terminated names: for searches through tables, where most differ in the first byte. */
+static inline bool text_same(const char *a, const char *b) { return *a == *b && strcmp(a, b) == 0; }
 
 /* The name among count candidates nearest to the wrong one, or NULL when none is near enough to suggest. */
 const char *text_nearest(const char *wrong, const char *const *names, size_t count);

@@ -50,8 +50,9 @@ bool word_compares(Word predicate, int64_t x, int64_t y) {
 bool op_has(Opcode code, Trait trait) {
     static const char letters[] = "PERWSXNL"; /* in the order of enum Trait */
     const char *traits = op_info[code].traits;
-    if (trait == TRAIT_PURE && strchr(traits, 'E')) return true;
-    return strchr(traits, letters[__builtin_ctz(trait)]) != NULL;
+    char wanted = letters[__builtin_ctz(trait)], too = trait == TRAIT_PURE ? 'E' : wanted;
+    while (*traits && *traits != wanted && *traits != too) traits++;
+    return *traits;
 }
 
 /* Where the attribute stands in the op's list; NULL when it does not. */
@@ -84,8 +85,11 @@ bool op_attr_is_positional(Opcode code, AttrId id) {
 }
 
 AttrId op_missing_attr(Opcode code, const Op *op) {
-    const char *attrs = op_info[code].attrs; /* "(POSITIONAL... | NAMED...)"; most ops have none of the first kind */
-    if (attrs[1] == '|' || attrs[1] == ')') return AT_NONE;
+    const char *at = op_info[code].attrs + 1; /* "(POSITIONAL... | NAMED...)" */
+    int wanted = 0, here = 0;
+    for (; *at && *at != '|' && *at != ')'; at++) wanted += *at != ' ' && (at[-1] == '(' || at[-1] == ' ');
+    for (int i = 0; wanted && i < op->attr_count; i++) here += op_attr_is_positional(code, op->attrs[i].id);
+    if (here == wanted) return AT_NONE; /* attributes of an op differ */
     for (int id = 1; id < AT_COUNT; id++)
         if (op_attr_is_positional(code, (AttrId)id) && !op_attr(op, (AttrId)id)) return (AttrId)id;
     return AT_NONE;

@@ -428,3 +428,19 @@ $ tilewright run $ROOT/kernels/triton/layernorm.py --target tenstorrent --arg st
 DRAM: 1572864 bytes read, 1048576 written; between cores 0, of them multicast 0 bytes sent once
 cb_in_w          2 of 2 pages; waits at most 12992 cycles for pages, 0 for space
 cb_index0        2 of 2 pages; waits at most 0 cycles for pages, 0 for space
+$ cat > truth.py <<'END'
+> import tilelang.language as T
+>
+>
+> @T.prim_func
+> def truth(O: T.Tensor((3, 8), "bool")):
+>     with T.Kernel(3) as bx:
+>         t = T.alloc_fragment((8,), "bool")
+>         T.clear(t)
+>         for i in T.Parallel(8):
+>             O[bx, i] = t[i]
+> END
+$ tilewright check truth.py --target tenstorrent --arg O=ones:i1[3,8] | head -1
+truth.py:10:13: error: not possible on Tenstorrent: an access to elements of i1; the processors that move them have numbers of 8 to 32 bits, and integers of 64; write it otherwise, or use another target, such as cpu [not-on-tenstorrent]
+   10 |             O[bx, i] = t[i]
+      |             ^~~~~~~~

@@ -27,7 +27,7 @@ const Builtin *py_builtin_at(const Lower *l, size_t index) {
 const Builtin *py_builtin(const Lower *l, const char *name, char kind) {
     const Builtin *builtin;
     for (size_t i = 0; (builtin = py_builtin_at(l, i)); i++)
-        if (strchr(builtin->kinds, kind) && strcmp(builtin->name, name) == 0) return builtin;
+        if (text_same(builtin->name, name) && strchr(builtin->kinds, kind)) return builtin;
     return NULL;
 }
 

@@ -104,7 +104,7 @@ bool tc_is_builtin(const char *name) {
     int warps;
     const char *base = strip_scope(name, &scope, &warps);
     for (int i = 0; i < BUILTIN_COUNT; i++)
-        if (!strcmp(builtins[i].name, base) && scope_fits(builtins[i].scope, scope)) return true;
+        if (text_same(builtins[i].name, base) && scope_fits(builtins[i].scope, scope)) return true;
     return false;
 }
 
@@ -113,7 +113,7 @@ const Builtin *tc_number_builtin(const char *name, int count) {
     int warps;
     const char *base = strip_scope(name, &scope, &warps);
     for (int i = 0; i < BUILTIN_COUNT; i++)
-        if (!strcmp(builtins[i].name, base) && (builtins[i].scope == THREAD || builtins[i].scope == NUMBER) &&
+        if (text_same(builtins[i].name, base) && (builtins[i].scope == THREAD || builtins[i].scope == NUMBER) &&
             strspn(builtins[i].operands, "x") == (size_t)count && strlen(builtins[i].operands) == (size_t)count)
             return &builtins[i];
     return NULL;
@@ -224,7 +224,7 @@ static const char *operand_words(Tc *tc, const char *operands) {
 static Expr no_such_form(Tc *tc, const Call *call, const char *base) {
     Expr error = TC_FAIL(tc, TC_OPERANDS, call->range, call->name);
     for (int i = 0; i < BUILTIN_COUNT; i++)
-        if (!strcmp(builtins[i].name, base))
+        if (text_same(builtins[i].name, base))
             diag_emit(tc->diag, DIAG_NOTE_HERE, (Range){0, 0},
                       arena_printf(tc->arena, "%s(%s): %s", call->name, operand_words(tc, builtins[i].operands),
                                    builtins[i].doc));
@@ -258,7 +258,7 @@ Expr tc_dispatch(Tc *tc, const Call *written) {
     const char *base = strip_scope(call.name, &call.scope, &call.warps);
     call.row = NULL;
     for (int i = 0; i < BUILTIN_COUNT && !call.row; i++)
-        if (!strcmp(builtins[i].name, base) && scope_fits(builtins[i].scope, call.scope) &&
+        if (text_same(builtins[i].name, base) && scope_fits(builtins[i].scope, call.scope) &&
             operands_fit(&builtins[i], &call))
             call.row = &builtins[i];
     if (!call.row) return no_such_form(tc, &call, base);

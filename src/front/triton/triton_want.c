@@ -12,8 +12,8 @@ const Builtin tri_builtins[] = {
 };
 
 const Builtin *tri_builtin_find(const char *name, char kind) {
-    for (int i = 0; i < TRI_BUILTIN_COUNT; i++)
-        if (strchr(tri_builtins[i].kinds, kind) && strcmp(tri_builtins[i].name, name) == 0) return &tri_builtins[i];
+    for (const Builtin *b = tri_builtins; b < tri_builtins + TRI_BUILTIN_COUNT; b++)
+        if (text_same(b->name, name) && strchr(b->kinds, kind)) return b;
     return NULL;
 }
 
