@@ -87,74 +87,71 @@ def attention_backward(batch, heads, n, d, causal):
                [Bar("cuDNN", ("cudnn",), 0.9)], facts=dict(causal=causal, scale=d ** -0.5))
 
 
-def whole_tile(torch, block, diagonal):
-    """Four sequences of 1024 share a tile of 64 x 64: matrices stand there twice, on the diagonal, numbers four times."""
-    if block.shape[-1] == 64:
-        return block
-    return torch.block_diag(block, block) if diagonal else block.repeat(*(1,) * (block.dim() - 2), 2, 2)
-
-
-def factor(size, over, inverse):
-    """exp(-2 pi i k n / over), as real and imaginary part; of F, the inverse is divided by its size."""
+def factor(r, over):
+    """exp(-2 pi i k n / over) of a tile of 64 rows, as real and imaginary part; of 1024 numbers it stands there twice, F on the diagonal."""
     def part(imaginary):
         def make(torch):
-            n = torch.arange(size, dtype=torch.float64)
+            n = torch.arange(r, dtype=torch.float64)
             angle = torch.outer(n, n) * (2 * math.pi / over)
-            value = torch.sin(angle) * (1 if inverse else -1) if imaginary else torch.cos(angle)
-            return whole_tile(torch, value / size if inverse and over == size else value, over == size)
+            value, times = -torch.sin(angle) if imaginary else torch.cos(angle), 64 // r
+            return torch.block_diag(*[value] * times) if over == r else value.repeat(times, 1)
         return make
-    return [Array((64, 64), fill=part(i)) for i in range(2)]
+    return [Array((64, 64 if over == r else r), fill=part(i)) for i in range(2)]
 
 
 def fft(batch, channels, n, file, *choices):
     r = math.isqrt(n)
-
-    def filters(torch):
-        return whole_tile(torch, torch.randn((channels, r, r)), False)
-    arrays = {"x": Array((batch, channels, r, r)), **{name: Array((channels, 64, 64), fill=filters) for name in ("kr", "ki")}}
-    for name, over, inverse in (("f", r, False), ("finv", r, True), ("tw", n, False)):
-        arrays[name + "r"], arrays[name + "i"] = factor(r, over, inverse)
-    arrays["o"] = Array(arrays["x"].shape, fill="empty")
+    arrays = {"x": Array((batch, 1, channels * r, r)), "kr": Array((channels * r, r)), "ki": Array((channels * r, r)),
+              "o": Array((batch, 1, channels * r, r), fill="empty")}
+    for name, over in (("f", r), ("tw", n)):
+        arrays[name + "r"], arrays[name + "i"] = factor(r, over)
 
     def spectrum(torch, a, dtype):
-        return torch.complex(a["kr"].to(dtype), a["ki"].to(dtype))[:, :r, :r].transpose(1, 2).reshape(channels, n)
+        return torch.complex(a["kr"].to(dtype), a["ki"].to(dtype)).reshape(channels, r, r).transpose(1, 2).reshape(channels, n)
 
     def check(torch, a):
         x = a["x"][:2].double().reshape(2, channels, n)
         y = torch.fft.ifft(torch.fft.fft(x) * spectrum(torch, a, torch.float64)).real
-        return [("o", lambda o: o[:2], y.reshape(2, channels, r, r))]
+        return [("o", lambda o: o[:2], y.reshape(2, 1, channels * r, r))]
 
     def run(torch, a):  # what a user writes: the filter's spectrum is that of a real filter, so half of it
         half = spectrum(torch, a, torch.float32)[:, :n // 2 + 1]
         x = a["x"].reshape(batch, channels, n).float()
         return torch.fft.irfft(torch.fft.rfft(x) * half, n).to(torch.bfloat16)
-    pairs = {f"{name}.{part}": name[0] + part[0] if name == "kf" else name + part[0] for name in ("kf", "f", "finv", "tw") for part in ("real", "imag")}
+    pairs = {f"{name}.{part}": name[0] + part[0] if name == "kf" else name + part[0] for name in ("kf", "f", "tw") for part in ("real", "imag")}
     return Row(f"tilec {file.split('.')[0]} B{batch} C{channels} N{n}", "GB/s", 4.0 * batch * channels * n, arrays,
                [step(file, "fftconv", x="x", o="o", **pairs)], defines(*[dict(N=n, **choice) for choice in choices]), ("o",), check, ("torch",),
                [Bar("cuFFT", ("torch",), 3.0)], function=run, bound=3e-2)
 
 
-def mamba2(batch, length, heads, p, state, size=256):
+def mamba2(batch, length, heads, p, state, segments, choices, size=256):
     count = length // size
 
     def decays(torch):
         return -torch.rand((batch, heads, 1, length)) * 0.2
 
-    def check(torch, a):
-        few = min(length, 2048)
-        q, k, v = a["q"][0, 0, :few].double(), a["k"][0, 0, :few].double(), a["v"][0, 0, :few].double()
-        c = a["a"][0, 0, 0, :few].double().cumsum(0)
-        return [("o", lambda o: o[0, 0, :few], ((q @ k.t()) * (c[:, None] - c).tril().exp()).tril() @ v)]
+    def check(torch, a):  # behind the middle, where a segment begins; what came long before has faded to e^-100
+        half = min(length // 2, 1024)
+        near = slice(length // 2 - half, length // 2 + half)
+        q, k, v = (a[x][0, 0, near].double() for x in "qkv")
+        c = a["a"][0, 0, 0, near].double().cumsum(0)
+        o = ((q @ k.t()) * (c[:, None] - c).tril().exp()).tril() @ v
+        return [("o", lambda o: o[0, 0, length // 2:length // 2 + half], o[half:])]
     chunk = (batch, heads, count, size)
     states = (batch, count, heads, p, state)
     rival = {"x": Array((batch, length, heads, p)), "dt": Array(chunk, "float32"), "ca": Array(chunk, "float32"),
              "b": Array((batch, length, 1, state)), "c": Array((batch, length, 1, state)), "states": Array(states, fill="empty"),
              "before": Array(states), "d": Array((heads,), "float32"), "y": Array((batch, length, heads, p), fill="empty")}
+    ours = {"q": Array((batch, 1, length, state)), "k": Array((batch, 1, length, state)), "v": Array((batch, heads, length, p)),
+            "a": Array((batch, heads, 1, length), "float32", decays), "sums": Array((batch, heads, 1, length), "float32", "empty"),
+            "ends": Array((batch, heads, segments * p, state), "float32", "empty"), "fades": Array((batch, heads, 1, segments), "float32", "empty"),
+            "o": Array((batch, heads, length, p), fill="empty")}
+    file, parts = "mamba2.tile.c", dict(states="ends", fades="fades") if segments > 1 else {}
+    steps = [step(file, "sums", a="a", c="sums"), step(file, "states", k="k", v="v", c="sums", **parts),
+             step(file, "mamba2", q="q", k="k", v="v", c="sums", **parts, o="o")]
     return Row(f"tilec mamba2 B{batch} N{length} H{heads} P{p} S{state}", "TFLOP/s", 2.0 * batch * heads * length * (64 * (p + state) / 2 + 2 * p * state),
-               {"q": Array((batch, 1, length, state)), "k": Array((batch, 1, length, state)), "v": Array((batch, heads, length, p)),
-                "a": Array((batch, heads, 1, length), "float32", decays), "o": Array((batch, heads, length, p), fill="empty"), **rival},
-               [step("mamba2.tile.c", "mamba2", q="q", k="k", v="v", a="a", o="o")],
-               defines(*[dict(STATE=state, WORKERS=1, COLS=cols, BLOCKS=blocks) for cols, blocks in ((64, 1), (64, 2), (32, 1), (32, 2))]), ("o",), check, ("mamba",),
+               {**ours, **rival}, steps if segments > 1 else [steps[0], steps[2]],
+               defines(*[dict(STATE=state, SEGMENTS=segments, **choice) for choice in choices]), ("o",), check, ("mamba",),
                [Bar("mamba_ssm's form in Triton", ("mamba",), 2.0)], facts=dict(size=size, count=count, heads=heads, p=p, state=state, batch=batch, length=length))
 
 
@@ -189,15 +186,17 @@ def layernorm(m, n):
                [Bar("torch.compile", ("torch.compile",), 1.0)], function=lambda torch, a: [x.to(torch.bfloat16) for x in norm(torch, a, lambda t: t.float())])
 
 
-FFT = [{"WORKERS": 1, "BLOCKS": 2, "STAGES": s} for s in (1, 2)] + [{"WORKERS": 1}, {"WORKERS": 2}]
+FFT = [{"WORKERS": 1, "BLOCKS": blocks} for blocks in (1, 2, 3)]
+
+MAMBA = [dict(BLOCKS=blocks, STAGES=stages) for blocks, stages in ((1, 2), (2, 2), (2, 3))]
 
 ROWS = [
     *[matmul(n, n, n) for n in (4096, 8192, 16384)], matmul_fp8(8192, 8192, 8192),
     *[row for batch, n in ((4, 4096), (1, 16384)) for causal in (False, True) for row in attention(batch, 16, n, 128, causal)],
     *[attention_backward(4, 16, 4096, 128, causal) for causal in (False, True)],
     *[fft(16, 1024, n, "fftconv_lcsf.tile.c", *FFT) for n in (1024, 4096)],
-    *[fft(16, 1024, n, "fftconv.tile.c", *[{"TILES": 16, "BLOCKS": b} for b in (1, 2)]) for n in (1024, 4096)],
-    mamba2(4, 4096, 64, 64, 64), mamba2(1, 16384, 64, 64, 128),
+    *[fft(16, 1024, n, "fftconv.tile.c", *[{"TILES": t, "BLOCKS": b} for t in (8, 16) for b in (2, 3)]) for n in (1024, 4096)],
+    mamba2(4, 4096, 64, 64, 64, 1, MAMBA), mamba2(1, 16384, 64, 64, 128, 4, MAMBA),
     rotary("rotary.tile.c", "rotary", 8, 32, 4096, 128, {}),
     rotary("rotary_lcsf.tile.c", "rotary_lcsf", 8, 32, 4096, 128, *[{"WORKERS": w, "STAGES": s} for w in (1, 2) for s in (2, 3)]),
     layernorm(16384, 1024), layernorm(16384, 4096),

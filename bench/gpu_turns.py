@@ -85,8 +85,7 @@ def said(fault):
 def begin(dry):
     """The clock of this process, which has a GPU or is told so."""
     if dry:
-        sys.path.insert(0, os.path.join(ROOT, "tools"))
-        import cuda_on_cpu
+        from tilewright import cuda_on_cpu
         cuda_on_cpu.install()
     import torch
     from gpu import Clock

@@ -48,6 +48,11 @@ def _only_compile(device):
             return kernel.Sample(str(value.dtype).removeprefix("torch."), value.shape)
         return value
 
+    emit_as_it_is = kernel.CompiledFunction.emit
+
+    def emit(self, args, kwargs, target):
+        return emit_as_it_is(self, tuple(map(sample, args)), {name: sample(value) for name, value in kwargs.items()}, target)
+
     def launch(self, grid, args, kwargs, purpose):
         args, kwargs = tuple(map(sample, args)), {name: sample(value) for name, value in kwargs.items()}
         _report(self, args, kwargs, self.called)
@@ -67,7 +72,7 @@ def _only_compile(device):
         self.called = name
         made_anew(self, name, *args, **kwargs)
 
-    kernel.CompiledFunction.__init__, kernel.CompiledFunction.launch = make, launch
+    kernel.CompiledFunction.__init__, kernel.CompiledFunction.launch, kernel.CompiledFunction.emit = make, launch, emit
     torch.testing.assert_close = torch.allclose = lambda *args, **kwargs: True
     from tilewright.tilelang import profiler
 
@@ -84,7 +89,7 @@ def main():
     device = os.environ.get("TILEWRIGHT_EXAMPLE_DEVICE", "cuda")
     place = "meta" if device == "none" else "cpu"
     if device != "cuda":
-        import cuda_on_cpu
+        from tilewright import cuda_on_cpu
         cuda_on_cpu.install(place)
     if device in ("none", "values"):
         _only_compile(place)

@@ -6,7 +6,7 @@
                              [--hang 900] [--seconds 400] [--log FILE] [--read FILE] [--page FILE]
 
 CHECKOUT is a clone of tile-ai/tilelang at tag v0.1.13 (or $TILEWRIGHT_UPSTREAM). Needs numpy, pytest and torch in the Python that runs it, and the package
-`tilewright` on its path. On the CPU tensors that a test puts on a CUDA device lie on the CPU (cuda_on_cpu.py). A file is a folder of tests here.
+`tilewright` on its path. On the CPU tensors that a test puts on a CUDA device lie on the CPU. A file is a folder of tests here.
 --sample n runs every n-th case only; --seconds runs the cases in a fixed random order and begins none after that time. --log keeps what was said of each case,
 --read takes folders from there, --page rewrites docs/tilelang-compat.md with the result.
 
@@ -190,7 +190,7 @@ def pytest_configure(config):
     """Before a test is imported: tensors of a GPU lie on the CPU, and what asks for one finds one."""
     if os.environ.get("TILEWRIGHT_COMPAT_DEVICE") != "cpu":
         return
-    import cuda_on_cpu
+    from tilewright import cuda_on_cpu
     cuda_on_cpu.install()
     from tilewright.tilelang import testing
     testing.pretend_device((9, 0))

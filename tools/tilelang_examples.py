@@ -6,7 +6,7 @@
     tools/tilelang_examples.py CHECKOUT --compile [--texts FOLDER]
 
 CHECKOUT is a clone of tile-ai/tilelang at tag v0.1.13. Scripts that are for other chips, for pictures of layouts, or no programs are left out (SKIPPED).
---device cpu runs them on tensors of the CPU (cuda_on_cpu.py). --each is the time limit of a script, --seconds that of all: none is begun after it. Scripts that ran
+--device cpu runs them on tensors of the CPU. --each is the time limit of a script, --seconds that of all: none is begun after it. Scripts that ran
 out of memory with others beside them run once more alone. --compile runs no kernel: each one that a script would launch is compiled for the CPU and for sm_90a, with
 the script's own shapes on tensors without memory, and once more on tensors with it for scripts that look into them; --texts keeps the CUDA texts.
 """
@@ -29,6 +29,7 @@ SKIPPED = {
 }
 SKIPPED_NAMES = re.compile(r"(^|/)(test_|regression_|__init__)|_triton|triton_|sm100|sm120|tcgen05|mfma|_amd|rocm")
 PACKAGES = re.compile(r"No module named '([\w.]+)'")
+CHECKS = re.compile(r"AssertionError|not close|[Mm]ismatch")
 
 
 def scripts(examples, match):
@@ -62,7 +63,7 @@ def verdict(status, text):
         return "wants arguments", said
     if where or "Tilewright does not have" in said:
         return "refused", (where[-1].split("error: ", 1)[1] if where else said)
-    return "failed", said
+    return "own check failed" if CHECKS.search(said) else "failed", said
 
 
 class Job:

@@ -313,8 +313,8 @@ def some(checkout, names, how):
         sys.modules[package].rearrange = sys.modules[package].repeat = sys.modules[package].einsum = None
     sys.path.insert(0, HERE)
     if how == "compile":
-        import cuda_on_cpu
         import example_run
+        from tilewright import cuda_on_cpu
         cuda_on_cpu.install("meta")
         example_run._only_compile("meta")
     import torch

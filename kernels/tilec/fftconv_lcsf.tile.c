@@ -1,6 +1,6 @@
 /* fftconv_lcsf.tile.c: the convolution of fftconv.tile.c on the load-compute-store-finish template: a ring brings tiles of
- * sequences in, another takes them out, WORKERS warpgroups transform. A task is a channel: its filter and the factors lie in
- * shared memory, its items are the tiles of its sequences.
+ * sequences in, another takes them out, WORKERS warpgroups transform. A task is a channel (of N = 1024, two): its filter and the
+ * factors lie in shared memory, its items are the tiles of its sequences.
  *
  * -D N=1024, -D WORKERS=1, -D STAGES=2, -D BLOCKS=2 (on a multiprocessor). */
 #include "fft.tile.h"
@@ -30,7 +30,7 @@ struct consumer_state { sums z; };
 
 static void common_setup(lcsf_setup_args *a) {
     a->common->channel = a->task_iter * gridDim.x + blockIdx.x;
-    a->num_iters = a->common->channel < a->globals->x.depth ? cdiv(a->globals->x.batch, WORKERS * PER_TILE) : -1;
+    a->num_iters = a->common->channel < cdiv(a->globals->x.rows, 64) ? cdiv(a->globals->x.batch, WORKERS) : -1;
 }
 
 static void producer_setup(lcsf_producer_setup_args *a) {
@@ -38,23 +38,18 @@ static void producer_setup(lcsf_producer_setup_args *a) {
 }
 
 static void producer_load(lcsf_load_args *a) {
-    int batch = a->iter * WORKERS * PER_TILE;
     if (warpgroup_laneid() == 0) {
         tma_expect(a->inputs_arrived, a->input);
         for (int w = 0; w < WORKERS; w++)
-            for (int p = 0; p < PER_TILE; p++)
-                tma_load_async(PART(&a->input->x[w], p), a->globals->x,
-                    at(batch + w * PER_TILE + p, a->common->channel, 0, 0), a->inputs_arrived);
+            tma_load_async(&a->input->x[w], a->globals->x, at(a->iter * WORKERS + w, 0, a->common->channel, 0),
+                a->inputs_arrived);
     }
 }
 
 static void producer_store(lcsf_store_args *a) {
-    int batch = a->iter * WORKERS * PER_TILE;
     if (warpgroup_laneid() == 0) {
         for (int w = 0; w < WORKERS; w++)
-            for (int p = 0; p < PER_TILE; p++)
-                tma_store_async(a->globals->o, PART(&a->output->x[w], p),
-                    at(batch + w * PER_TILE + p, a->common->channel, 0, 0));
+            tma_store_async(a->globals->o, &a->output->x[w], at(a->iter * WORKERS + w, 0, a->common->channel, 0));
         tma_store_async_read_wait();
         arrive(a->outputs_finished);
     }
@@ -65,10 +60,12 @@ static void consumer_setup(lcsf_consumer_setup_args *a) {
     struct globals *g = a->globals;
     consumer_registers(WORKERS);
     consumers(sync)(2); /* nobody reads those of the task before */
-    consumers(load)(&s->f, g->f, at(0, 0));
-    consumers(load)(&s->finv, g->finv, at(0, 0));
+    consumers(load)(&s->left, g->f, at(0, 0));
+#if N == 1024
+    consumers(load)(&s->right, g->f, at(0, 0));
+#endif
     consumers(load)(&s->tw, g->tw, at(0, 0));
-    consumers(load)(&s->kf, g->kf, at(a->common->channel, 0, 0));
+    consumers(load)(&s->kf, g->kf, at(a->common->channel, 0));
     consumers(sync)(2);
 }
 

@@ -25,7 +25,8 @@
  * `desk` is the one at which this thread works. */
 #ifndef NATIVE_H
 #define NATIVE_H
-#define PY_SSIZE_T_CLEAN
+/* No PY_SSIZE_T_CLEAN, so no format with "#": what a module built with the headers of 3.13 calls for it,
+ * 3.11 and 3.12 refuse. */
 #include <patchlevel.h>
 #if PY_VERSION_HEX >= 0x030B0000 && !defined(NATIVE_FULL_API)
 #define Py_LIMITED_API 0x030B0000 /* the first one that has buffers */

@@ -360,9 +360,9 @@ static PyObject *announce(Function *f, const Entry *e, PyObject *options, bool w
     for (int i = 0; constants && i < f->count; i++)
         PyTuple_SetItem(constants, i, Py_NewRef(e->constants[i] ? e->constants[i] : Py_None));
     PyObject *note = constants && options
-                         ? PyObject_CallFunction(session.before_compile, "Oy#OOiO", (PyObject *)f,
-                                                 (const char *)e->tags, (Py_ssize_t)f->count, constants, options,
-                                                 (int)e->device, warmup ? Py_True : Py_False)
+                         ? PyObject_CallFunction(session.before_compile, "ONOOiO", (PyObject *)f,
+                                                 PyBytes_FromStringAndSize((const char *)e->tags, (Py_ssize_t)f->count),
+                                                 constants, options, (int)e->device, warmup ? Py_True : Py_False)
                          : NULL;
     Py_XDECREF(constants);
     return note;

@@ -52,12 +52,14 @@ def dtype_name(dtype):
 
 def function_text(fn):
     """The text of a function from its `def` on, dedented, and the number of that line; OSError: there is none, ValueError: no def."""
-    lines, first = inspect.getsourcelines(fn)
-    text = textwrap.dedent("".join(lines))
-    start = re.search(r"^(async\s+)?def\s+\w+\s*[(\[]", text, re.MULTILINE)
-    if not start:
+    fn = inspect.unwrap(fn)
+    lines, first = inspect.findsource(fn)
+    begins = re.compile(rf"\s*(async\s+)?def\s+{re.escape(fn.__code__.co_name)}\s*[(\[]")
+    at = next((i for i in range(first, len(lines)) if begins.match(lines[i])), None)
+    if at is None:
         raise ValueError(f"{fn!r} is not made by `def`")
-    return text[start.start():], first + text.count("\n", 0, start.start())
+    # from the def on: in CPython 3.9 a lambda among the decorators would end the block
+    return textwrap.dedent("".join(inspect.getblock(lines[at:]))), at + 1
 
 
 def cells(fn):

@@ -86,6 +86,9 @@ def install():
         from . import torch_compile
         sys.meta_path.insert(0, _Finder())
         torch_compile.install()
+        if os.environ.get("TILEWRIGHT_CUDA_ON_CPU", "0") not in ("", "0") and importlib.util.find_spec("torch"):
+            from . import cuda_on_cpu
+            cuda_on_cpu.install()
 
 
 def pass_on():

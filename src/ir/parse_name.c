@@ -86,7 +86,8 @@ bool reader_definition(Parser *p, Definition *d, const char *expected) {
 /* The value gets its name, and where it lives. */
 bool reader_set_definition(Parser *p, const Definition *d, Ref ref) {
     const Type *type = ir_type(p->k, ref);
-    if (d->layout && (type->kind != TY_TILE || type->rank == 0))
+    bool buffer = d->layout && d->layout->home == HOME_SHARED && type->kind == TY_BUFFER;
+    if (d->layout && !buffer && (type->kind != TY_TILE || type->rank == 0))
         return reader_error(p, d->name.range, "only tiles have a layout, and this is %s", ty_text(type, p->m->arena));
     if (d->layout) ir_value(p->k, ref)->layout = layout_for(d->layout, type, p->m->arena);
     reader_define(p, d->name.at, d->name.length, ref);

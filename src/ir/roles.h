@@ -19,6 +19,10 @@ typedef struct RolesBounds { /* of what was looked at */
  * wrong for sure counts. False: they are not to run. */
 bool roles_check(Kernel *k, Arena *scratch, const Op *spmd, const RolesRun *run, RolesBounds *bounds);
 
+/* roles_order.c: a tile that one worker writes once, and another reads once, with no barrier between, gets one, with a
+ * warning: nothing else can be meant. Where that would let somebody wait for ever nothing is changed. */
+void roles_order(Kernel *k, Arena *scratch, Op *spmd);
+
 /* roles_same.c: the same number, the same trips of two `while`, of two workers? `still`: by Ref, whether it was read
  * from memory that nobody writes. */
 bool roles_same_number(const Kernel *k, const bool *still, Ref a, Ref b);

@@ -409,6 +409,7 @@ static int orders_of(const Check *c) { return 2 * c->count + 1; }
 static void forget(Check *c) {
     c->why = c->other_text = NULL;
     c->where = c->other = NULL;
+    c->raced = REF_NONE;
     c->unproved = false;
 }
 
@@ -464,7 +465,7 @@ static void run_values(Check *c) {
     if (c->why && well >= badly) c->unproved = true, c->why = say(c, "where %s, %s", check_values_text(c), c->why);
 }
 
-bool roles_check(Kernel *k, Arena *scratch, const Op *spmd, const RolesRun *run, RolesBounds *bounds) {
+Check *check_all(Kernel *k, Arena *scratch, const Op *spmd, const RolesRun *run) {
     Check *c = ARENA_NEW(scratch, Check);
     *c = (Check){.k = k, .arena = scratch, .spmd = spmd, .count = spmd->region_count, .accepts = run && run->accepts};
     if (c->count > MOST_WORKERS) {
@@ -488,6 +489,11 @@ bool roles_check(Kernel *k, Arena *scratch, const Op *spmd, const RolesRun *run,
     k->module->arena->trap = of_module;
     for (int i = 0; i < c->count; i++) fiber_destroy(c->workers[i].fiber);
     if (c->trap.code) trap_throw(outer, c->trap.code);
+    return c;
+}
+
+bool roles_check(Kernel *k, Arena *scratch, const Op *spmd, const RolesRun *run, RolesBounds *bounds) {
+    Check *c = check_all(k, scratch, spmd, run);
     if (c->why && (run || !c->unproved)) check_report(c);
     *bounds = (RolesBounds){!c->why, c->count, orders_of(c), c->most_trips};
     return !c->why || (c->unproved && (!run || run->accepts));

@@ -79,6 +79,8 @@ struct Check {
     const char *why;
     const Op *other;
     const char *other_text;
+    Ref raced;           /* the tile that `where` and `other` touch in no order, */
+    int here, there;     /* of these workers */
     bool unproved;
 };
 
@@ -89,6 +91,8 @@ int64_t check_threads(const Check *c); /* of a worker */
 void check_fail(Check *c, const Op *op, bool unproved, const char *why); /* the first counts */
 bool check_number(const Worker *w, Ref ref, int64_t *out);
 bool check_has_bars(const Check *c, const Op *op); /* an arrival, a wait, or a place where workers meet, inside */
+
+Check *check_all(Kernel *k, Arena *scratch, const Op *spmd, const RolesRun *run); /* nothing is said yet */
 
 /* roles_unknown.c */
 void check_find_still(Check *c);

@@ -50,7 +50,7 @@ void check_access(Worker *w, const Op *op) {
                        FIX "index it by constants and the trips of loops");
             return;
         }
-        c->other = b->op;
+        c->other = b->op, c->raced = a.buffer, c->here = a.worker, c->there = b->worker;
         c->other_text = say(c, "warpgroup %d %s it here", b->worker, b->writes ? "writes" : "reads");
         check_fail(c, op, false,
              say(c,

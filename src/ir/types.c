@@ -71,8 +71,8 @@ char *ty_text(const Type *type, Arena *arena) {
     return out.at;
 }
 
-/* What tells a type from another: what its text says, in numbers, which are found several times faster than a text is written.
- * Names of fields stand in no number: rings are few, and found by their text. */
+/* What tells a type from another: what its text says, in numbers, which are found several times faster than a text is
+ * written. Names of fields stand in no number: rings are few, and found by their text. */
 static size_t write_key(const Type *type, int64_t key[2 + MAX_RANK]) {
     bool shape = type->kind == TY_TILE || type->kind == TY_BUFFER, scope = type->kind == TY_BUFFER;
     key[0] = type->kind | (int64_t)type->elem << 8 | (int64_t)type->pointer << 16 | (int64_t)type->rank << 24 |
@@ -206,6 +206,17 @@ Ref ir_literal_float(Kernel *k, const Type *scalar, double value) {
     value = elem_round(scalar->elem, value);
     if (isnan(value)) value = (double)NAN; /* one literal, whatever its bits */
     return intern_literal(k, (Literal){.type = scalar, .f = value});
+}
+
+const Type *ir_box_of(const Kernel *k, const Op *bload) {
+    const Type *type = ir_type(k, bload->results[0]);
+    const Attr *box = op_attr(bload, AT_BOX);
+    return box ? ty_with_shape(k->module, type, box->list.count, box->list.at) : type;
+}
+
+bool ir_is_beside(const Kernel *k, const Op *bload) {
+    const Type *type = ir_type(k, bload->results[0]), *box = ir_box_of(k, bload);
+    return op_attr(bload, AT_BOX) && box->extent[box->rank - 1] != type->extent[type->rank - 1];
 }
 
 bool ir_fills_zero(const Kernel *k, const Op *load) {

@@ -262,11 +262,10 @@ static void change_op(Batch *x, Op *op) {
         }
         return;
     case OP_SPLAT:
-        if (has) { /* of a column: the columns are the same */
-            Ref column = ir_expand(&b, op->operands[0], 1), result = op->results[0];
-            Op *wide = ir_begin(&b, OP_BROADCAST);
-            ir_operand(&b, wide, column);
-            Ref made = ir_end(&b, wide, type_of(x, result));
+        if (has) { /* of a column: the columns are the same; of a number that all rows share: all of it is */
+            Ref number = op->operands[0], result = op->results[0], made;
+            const Type *type = type_of(x, result);
+            made = has_rows(x, number) ? ir_broadcast(&b, ir_expand(&b, number, 1), type) : ir_splat(&b, number, type);
             ir_replace_all(x->k, result, made);
             ir_remove(op);
         }

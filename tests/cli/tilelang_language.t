@@ -418,3 +418,34 @@ folds.py:12:9: warning: `T.reduce_max` with clear=False, and nobody has written 
       |         ^~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~
               -1              -5              -9
              -11             -31             -51
+#! Loops that nothing leaves, and division by a zero that is known here.
+$ cat > never.py <<'END'
+> import tilelang.language as T
+>
+>
+> @T.prim_func
+> def endless(A: T.Tensor((4,), "int32")):
+>     with T.Kernel(1):
+>         while 1 < 2:
+>             A[0] = A[0] + 1
+>
+>
+> @T.prim_func
+> def zero(A: T.Tensor((4,), "int32")):
+>     with T.Kernel(1):
+>         for i in T.Parallel(4):
+>             A[i] = A[i] // 0 + i % 0
+> END
+$ tilewright check never.py:endless
+never.py:7:15: error: this always holds, and nothing in the loop leaves it; test what the loop changes, or `break` under an `if` [endless]
+    7 |         while 1 < 2:
+      |               ^~~~~
+[1]
+$ tilewright check never.py:zero
+never.py:15:20: error: a whole number is divided by zero [divide-by-zero]
+   15 |             A[i] = A[i] // 0 + i % 0
+      |                    ^~~~~~~~~
+never.py:15:32: error: a whole number is divided by zero [divide-by-zero]
+   15 |             A[i] = A[i] // 0 + i % 0
+      |                                ^~~~~
+[1]

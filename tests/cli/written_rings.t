@@ -103,3 +103,27 @@ ok
 $ sed '/&s\[id\], &t/{n;d}' roles.tile.c > d.tile.c; tilewright run d.tile.c --target cpu --arg g.x=randn:f32[128,64] --arg g.o=zeros:f32[128,64] 2>&1 | grep 'error\|reads it here'
 d.tile.c:15:5: error: warpgroup 0 writes `s`, and no barrier lies between that and warpgroup 1, which reads it; arrive behind the one, and wait for that in front of the other [roles]
 d.tile.c:16:5: note: warpgroup 1 reads it here
+#! products read their tiles in the ring's slots; what an instruction cannot read there, or what may be gone by then, is copied
+$ cat > said <<'EOF'
+> tilewright explain "$@" --set written=on --target cuda | sed -n 's/^[^ ]* \(dot: .* operand\|execution: .* bytes\)/\1/p' | sort -u
+> EOF
+$ for d in 64 128; do sh said $ROOT/kernels/tilec/attention_lcf.tile.c -D D=$d; done
+dot: the right operand is read where it lies in `k`
+dot: the right operand is read where it lies in `v`
+execution: flat, 512 threads, 51200 bytes of shared memory
+dot: the right operand is read where it lies in `k`
+dot: the right operand is read where it lies in `v`
+execution: flat, 512 threads, 100352 bytes of shared memory
+$ sh said $ROOT/kernels/tilec/matmul.tile.c -D NB=2 -D STAGES=3
+dot: the left operand is read where it lies in `a`
+dot: the right operand is read where it lies in `b`
+execution: flat, 512 threads, 135168 bytes of shared memory
+$ tilewright check $ROOT/kernels/tilec/matmul.tile.c -D NB=2 -D STAGES=3 --set written=on --target cuda --emulate --grid 2 --arg g.A=randn:bf16[200,130] --arg g.B=randn:bf16[130,260] --arg g.C=zeros:bf16[200,260] | tail -1 | grep -o ok
+ok
+$ sh said $ROOT/kernels/tilec/mamba2.tile.c:mamba2
+dot: the left operand is read where it lies in `q`
+dot: the left operand is read where it lies in `v0`
+dot: the right operand is read where it lies in `k`
+dot: the right operand is read where it lies in `state0`
+dot: the right operand is read where it lies in `v`
+execution: flat, 512 threads, 103424 bytes of shared memory

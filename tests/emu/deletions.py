@@ -22,18 +22,20 @@ MAY = [
     (r"tw_mbar_wait\(.*== 0\)", "was waited for before: keeps instructions in their order"),
     (r"tw_wgmma_fence", "the fence of the product before it stands behind the same registers"),
     (r"tw_fence_mbar_init", "no copy completes on these mbarriers"),
-    (r"tw_fence_async", "a buffer that leaves by plain stores"),
+    (r"tw_fence_async", "a buffer that leaves by plain stores, or that nobody reads before the next fence"),
     (r"tw_sync\(\);|tw_bar_sync", "the first barrier of a task, whose memory nobody has touched yet; or that of a block alone"),
 ]
 SIZES = "M=192 N=128 K=576 stride_am=576 stride_ak=1 stride_bk=128 stride_bn=1 stride_cm=128 stride_cn=1 BM=64 BN=64 BK=64"
 MATMUL = f"kernels/triton/matmul.py a_ptr=randn:bf16[192,576] b_ptr=randn:bf16[576,128] c_ptr=zeros:bf16[192,128] {SIZES} --grid 6 --set slots=3"
 TILES = " ".join(f"{name}=randn:bf16[1,900,64]" for name in ("q_ptr", "k_ptr", "v_ptr", "o_ptr"))
 ATTENTION = f"kernels/triton/attention.py {TILES} scale=0.125 N=900 stride_h=57600 stride_n=64 BM=128 BN=64 D=64 CAUSAL=True --grid 8,1 --set slots=2"
+WRITTEN = "kernels/tilec/attention_lcf.tile.c -D WORKERS=1 -D STAGES=2 g.q=randn:bf16[1,1,64,64] g.k=randn:bf16[1,1,200,64] g.v=randn:bf16[1,1,200,64] g.o=zeros:bf16[1,1,64,64] --grid 1 --set written=on"
 KERNELS = {
     "roles": (MATMUL, 0),
     "cluster": (MATMUL + " --set cluster=2", 1),
     "skew": (MATMUL + " --set roles=off", 2),
     "attention": (ATTENTION + " --set num_warps=8", 5),
+    "written": (WRITTEN, 2, "fence_async|wgmma_[cw]|mbar_[wa]"),
     "sort": ("tests/wild/rows.py:topk_rows x=randn:f32[9,1000] v=zeros:f32[9,8] N=1000 K=8 BLOCK=1024 --grid 9", 0),
 }
 
@@ -64,15 +66,15 @@ def main():
     parser.add_argument("--only", default="")
     options = parser.parse_args()
     bad = total = 0
-    for name, (words, most) in KERNELS.items():
+    for name, (words, most, *calls) in KERNELS.items():
         if options.only not in name:
             continue
-        arguments = re.sub(r"(?<!--set) (\w+=)", r" --arg \1", words).split()
+        arguments = re.sub(r"(?<!--set)(?<!-D) ([\w.]+=)", r" --arg \1", words).split()
         tilewright = os.path.join(options.bin, "tilewright")
         status, output, text = check(tilewright, arguments, 0, 0)
         if status:
             sys.exit(f"{name}: not clean as it was emitted\n{output}")
-        places = [m.span() for m in CALL.finditer(text) if not text[text.rfind("\n", 0, m.start()) + 1:m.start()].lstrip().startswith("//")]
+        places = [m.span() for m in CALL.finditer(text) if not text[text.rfind("\n", 0, m.start()) + 1:m.start()].lstrip().startswith("//") and all(re.search(some, m[0]) for some in calls)]
         with concurrent.futures.ThreadPoolExecutor(os.cpu_count()) as pool:
             results = list(pool.map(lambda place: check(tilewright, arguments, *place)[0], places))
         missed = [text[begin:end] for (begin, end), status in zip(places, results) if not status]

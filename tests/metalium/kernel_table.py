@@ -24,8 +24,8 @@ FLASH = " scale=0.125 N={N} stride_h={N*D} stride_n={D} D={D} BM={BM} BN={BN} --
 QKVO = "q_ptr=randn:bf16[{Z},{N},{D}] k_ptr=randn:bf16[{Z},{N},{D}] v_ptr=randn:bf16[{Z},{N},{D}] o_ptr=zeros:bf16[{Z},{N},{D}]"
 TILE_HEADS = {"square": "Z=1 H=2 N=128", "ragged": "Z=1 H=2 N=100", "single": "Z=1 H=1 N=1"}
 TILE_QKVO = "D=64 CAUSAL={c} g.q=randn:bf16[{Z},{H},{N},64] g.k=randn:bf16[{Z},{H},{N},64] g.v=randn:bf16[{Z},{H},{N},64] g.o=zeros:bf16[{Z},{H},{N},64]"
-FFT = ("N=1024 g.x=randn:bf16[{B},{H},32,32] g.kf.real=randn:bf16[1,{H},64,64] g.kf.imag=randn:bf16[1,{H},64,64] g.f.real=randn:bf16[64,64] g.f.imag=randn:bf16[64,64] "
-       "g.finv.real=randn:bf16[64,64] g.finv.imag=randn:bf16[64,64] g.tw.real=randn:bf16[64,64] g.tw.imag=randn:bf16[64,64] g.o=zeros:bf16[{B},{H},32,32]")
+FFT = ("N=1024 g.x=randn:bf16[{B},1,{32*H},32] g.kf.real=randn:bf16[{32*H},32] g.kf.imag=randn:bf16[{32*H},32] g.f.real=randn:bf16[64,64] g.f.imag=randn:bf16[64,64] "
+       "g.tw.real=randn:bf16[64,32] g.tw.imag=randn:bf16[64,32] g.o=zeros:bf16[{B},1,{32*H},32]")
 
 
 def filled(template, **values):
@@ -119,7 +119,7 @@ CASES = [
     ("tilec/attention_roles.tile.c", filled(TILE_QKVO, c="0"), TILE_HEADS),
     ("tilec/attention_lcf.tile.c", filled(TILE_QKVO, c="0"), TILE_HEADS),
     ("tilec/linear_attention.tile.c", "D=64 g.q=randn:bf16[{Z},{H},{N},64] g.k=randn:bf16[{Z},{H},{N},64] g.v=randn:bf16[{Z},{H},{N},64] g.slope=rand:f32[{H}] g.o=zeros:bf16[{Z},{H},{N},64]", TILE_HEADS),
-    ("tilec/mamba2.tile.c", "g.q=randn:bf16[1,1,{N},64] g.k=randn:bf16[1,1,{N},64] g.v=randn:bf16[1,{H},{N},64] g.a=rand:f32[1,{H},1,{N}] g.o=zeros:bf16[1,{H},{N},64]", TILE_HEADS),
+    ("tilec/mamba2.tile.c:mamba2", "g.q=randn:bf16[1,1,{N},64] g.k=randn:bf16[1,1,{N},64] g.v=randn:bf16[1,{H},{N},64] g.c=rand:f32[1,{H},1,{N}] g.o=zeros:bf16[1,{H},{N},64]", TILE_HEADS),
     ("tilec/fftconv.tile.c", FFT, {"square": "B=4 H=2", "ragged": "B=7 H=3", "single": "B=1 H=1"}),
     ("tilec/fftconv_lcsf.tile.c", FFT, {"square": "B=4 H=2", "ragged": "B=11 H=3", "single": "B=1 H=1"}),
 ]

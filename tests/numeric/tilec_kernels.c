@@ -3,7 +3,7 @@
  *
  *     tilec_kernels [--targets interp,cpu,emulated,tenstorrent] [--only SUBSTRING] [--shard I/N]
  *
- * A row says the file, its constants, its arrays (dimensions as letters of the shape) and its reference, which gives each
+ * A row says the file, its constants, its arrays (dimensions as letters of the shape; x is 1, the others products: rank_of) and its reference, which gives each
  * element of the outputs with the sum of the magnitudes that went into it. The bound is in * magnitude + out * |value|:
  * `out` is half a unit of the output's type, `in` that of bf16, to which weights and states are rounded on the way.
  * Shapes: full tiles, ragged ones, one, none. Tenstorrent may refuse, with a message. */
@@ -124,6 +124,31 @@ static void reference_linear(Run *x, bool causal) {
         }
 }
 
+/* --- Mamba-2: c is the running sums of a in chunks, times log2 e --- */
+
+static void make_sums(double *c, int64_t lines, int64_t n) {
+    for (int64_t line = 0; line < lines; line++)
+        for (int64_t i = 0; i < n; i++) {
+            double before = i % 64 ? c[line * n + i - 1] : 0;
+            c[line * n + i] = (float)(before + c[line * n + i] / M_LN2);
+        }
+}
+
+static void reference_sums(Run *x, bool causal) {
+    (void)causal;
+    for (int64_t i = 0; i < x->count[0]; i++) put(x, 1, i, x->data[0][i], 1e-3);
+    make_sums(x->data[1], S(x, 'b') * S(x, 'h'), S(x, 'n'));
+}
+
+static double decay(const double *c, int64_t i) { return (c[i] - (i % 64 ? c[i - 1] : 0)) * M_LN2; }
+
+/* Index of the array of that name, behind "g.". */
+static int named(const Run *x, const char *name) {
+    int a = 0;
+    while (strcmp(x->row->arrays[a].name + 2, name) != 0) a++;
+    return a;
+}
+
 /* o[i] = sum over j <= i of exp(a[j + 1] + .. + a[i]) (q[i] . k[j]) v[j] */
 static void reference_mamba(Run *x, bool causal) {
     (void)causal;
@@ -132,15 +157,40 @@ static void reference_mamba(Run *x, bool causal) {
         for (int64_t i = 0; i < n; i++) {
             double *sum = calloc((size_t)p * 2, sizeof *sum), *magnitude = sum + p, fade = 0;
             const double *q = x->data[0] + (head / heads * n + i) * d;
-            for (int64_t j = i; j >= 0; fade += x->data[3][head * n + j], j--) {
+            for (int64_t j = i; j >= 0; fade += decay(x->data[3] + head * n, j), j--) {
                 const double *k = x->data[1] + (head / heads * n + j) * d, *v = x->data[2] + (head * n + j) * p;
                 double score = exp(fade) * dot(q, k, d), size = 0;
                 for (int64_t c = 0; c < d; c++) size += fabs(q[c] * k[c]);
                 for (int64_t c = 0; c < p; c++) sum[c] += score * v[c], magnitude[c] += exp(fade) * size * fabs(v[c]);
             }
-            for (int64_t c = 0; c < p; c++) put(x, 4, (head * n + i) * p + c, sum[c], 2 * magnitude[c]);
+            for (int64_t c = 0; c < p; c++) put(x, named(x, "o"), (head * n + i) * p + c, sum[c], 2 * magnitude[c]);
             free(sum);
         }
+}
+
+/* states[p, d] = sum over the j of a segment of exp(a[j + 1] + ..) v[j, p] k[j, d], fades = exp(a[first] + ..), but of the last. */
+static void reference_states(Run *x, bool causal) {
+    (void)causal;
+    int64_t heads = S(x, 'h'), n = S(x, 'n'), d = S(x, 'd'), p = S(x, 'm'), count = S(x, 'k');
+    int64_t each = ((n + 63) / 64 + count - 1) / count * 64;
+    int k = named(x, "k"), v = named(x, "v"), c = named(x, "c"), states = named(x, "states"), fades = named(x, "fades");
+    for (int64_t part = 0; part < S(x, 'b') * heads * (count - 1); part++) {
+        int64_t head = part / (count - 1), s = part % (count - 1), first = s * each, end = first + each < n ? first + each : n;
+        double fade = 0, *state = x->data[states] + (head * count + s) * p * d;
+        memset(state, 0, (size_t)(p * d) * sizeof *state);
+        for (int64_t j = end - 1; j >= first; fade += decay(x->data[c] + head * n, j), j--)
+            for (int64_t at = 0; at < p * d; at++) {
+                double value = exp(fade) * x->data[v][(head * n + j) * p + at / d] * x->data[k][(head / heads * n + j) * d + at % d];
+                state[at] += value, x->magnitude[states][(head * count + s) * p * d + at] += fabs(value);
+            }
+        put(x, fades, head * count + s, exp(fade), 1e-3 * exp(fade));
+    }
+}
+
+/* The inputs that other kernels made. */
+static void make_mamba(Run *x) {
+    make_sums(x->data[named(x, "c")], S(x, 'b') * S(x, 'h'), S(x, 'n'));
+    if (x->row->reference == reference_mamba && S(x, 'k')) reference_states(x, false);
 }
 
 /* Arrays of the backward pass, in the order of its parameters. */
@@ -214,12 +264,12 @@ static void reference_fft(Run *x, bool causal) {
     double *turn = malloc((size_t)n * 6 * sizeof *turn), *wave = turn + n, *re = wave + n, *im = re + n, *spare = im + n;
     for (int64_t i = 0; i < n; i++) turn[i] = cos(2 * M_PI * (double)i / (double)n), wave[i] = sin(2 * M_PI * (double)i / (double)n);
     for (int64_t s = 0; s < S(x, 'b') * channels; s++) {
-        const double *in = x->data[0] + s * n, *kr = x->data[1] + s % channels * 64 * 64, *ki = x->data[2] + s % channels * 64 * 64;
+        const double *in = x->data[0] + s * n, *kr = x->data[1] + s % channels * n, *ki = x->data[2] + s % channels * n;
         double size = 0;
         for (int64_t k = 0; k < n; k++) {
             double a = 0, b = 0;
             for (int64_t i = 0; i < n; i++) a += in[i] * turn[i * k % n], b -= in[i] * wave[i * k % n];
-            double fr = kr[k % r * 64 + k / r], fi = ki[k % r * 64 + k / r];
+            double fr = kr[k % r * r + k / r], fi = ki[k % r * r + k / r];
             re[k] = a * fr - b * fi, im[k] = a * fi + b * fr;
         }
         for (int64_t i = 0; i < n; i++) {
@@ -227,7 +277,7 @@ static void reference_fft(Run *x, bool causal) {
             for (int64_t k = 0; k < n; k++) spare[i] += (re[k] * turn[i * k % n] - im[k] * wave[i * k % n]) / (double)n;
             size += spare[i] * spare[i];
         }
-        for (int64_t i = 0; i < n; i++) put(x, 9, s * n + i, spare[i], 8 * sqrt(size / (double)n)); /* sums of n roundings */
+        for (int64_t i = 0; i < n; i++) put(x, 7, s * n + i, spare[i], 8 * sqrt(size / (double)n)); /* sums of n roundings */
     }
     free(turn);
 }
@@ -235,13 +285,13 @@ static void reference_fft(Run *x, bool causal) {
 /* --- the rows --- */
 
 #define QKV {"g.q", "bhnd", TW_BF16, 'n'}, {"g.k", "bkmd", TW_BF16, 'n'}, {"g.v", "bkmd", TW_BF16, 'n'}, {"g.o", "bhnd", TW_BF16, 'o'}
-#define FFT /* d: 64 or 32; m: 64, of a tile */                                                                                          \
-    {"g.x", "bhdd", TW_BF16, 'n'}, {"g.kf.real", "hmm", TW_BF16, 'n'}, {"g.kf.imag", "hmm", TW_BF16, 'n'}, {"g.f.real", "mm", TW_BF16, 'a'}, \
-        {"g.f.imag", "mm", TW_BF16, 'b'}, {"g.finv.real", "mm", TW_BF16, 'c'}, {"g.finv.imag", "mm", TW_BF16, 'd'},                      \
-        {"g.tw.real", "mm", TW_BF16, 'e'}, {"g.tw.imag", "mm", TW_BF16, 'f'}, {"g.o", "bhdd", TW_BF16, 'o'}
-#define MAMBA                                                                                                                    \
-    {"g.q", "bxnd", TW_BF16, 'n'}, {"g.k", "bxnd", TW_BF16, 'n'}, {"g.v", "bhnm", TW_BF16, 'n'}, {"g.a", "bhxn", TW_F32, 'm'}, \
-        {"g.o", "bhnm", TW_BF16, 'o'}
+#define FFT /* d: 64 or 32; m: 64, of a tile */                                                                                            \
+    {"g.x", "bxcd", TW_BF16, 'n'}, {"g.kf.real", "cd", TW_BF16, 'n'}, {"g.kf.imag", "cd", TW_BF16, 'n'}, {"g.f.real", "mm", TW_BF16, 'a'}, \
+        {"g.f.imag", "mm", TW_BF16, 'b'}, {"g.tw.real", "md", TW_BF16, 'c'}, {"g.tw.imag", "md", TW_BF16, 'd'}, {"g.o", "bxcd", TW_BF16, 'o'}
+#define MAMBA_IN {"g.k", "bxnd", TW_BF16, 'n'}, {"g.v", "bhnm", TW_BF16, 'n'}, {"g.c", "bhxn", TW_F32, 'm'}
+#define MAMBA_Q  {"g.q", "bxnd", TW_BF16, 'n'}
+#define MAMBA_O  {"g.o", "bhnm", TW_BF16, 'o'}
+#define SEGMENTS(fill) {"g.states", "bhsd", TW_F32, fill}, {"g.fades", "bhxk", TW_F32, fill}
 #define BACKWARD                                                                                                                  \
     {"g.q", "bhnd", TW_BF16, 'n'}, {"g.k", "bkmd", TW_BF16, 'n'}, {"g.v", "bkmd", TW_BF16, 'n'}, {"g.do_", "bhnd", TW_BF16, 'n'}, \
         {"g.l", "bhxn", TW_F32, 'n'}, {"g.delta", "bhxn", TW_F32, 'n'}
@@ -281,9 +331,15 @@ static const Row rows[] = {
       {"g.o", "bhnd", TW_BF16, 'o'}},
      0, reference_linear,
      {{{1, 2, 0, 48, 0, 64}}, {{2, 3, 0, 37, 0, 64}}, {{1, 1, 0, 1, 0, 64}}, {{1, 1, 0, 0, 0, 64}}}},
-    {"Mamba-2", "mamba2", "WORKERS=2", {MAMBA}, 0, reference_mamba,
+    {"Mamba-2, sums", "mamba2:sums", "STATE=64", {{"g.a", "bhxn", TW_F32, 'm'}, {"g.c", "bhxn", TW_F32, 'o'}}, 0, reference_sums,
+     {{{1, 2, 0, 640, 0, 0}}, {{2, 3, 0, 150, 0, 0}}, {{1, 1, 0, 1, 0, 0}}, {{1, 2, 0, 0, 0, 0}}}},
+    {"Mamba-2", "mamba2:mamba2", "WORKERS=2", {MAMBA_Q, MAMBA_IN, MAMBA_O}, 0, reference_mamba,
      {{{1, 2, 0, 128, 64, 64}}, {{2, 3, 0, 150, 64, 64}}, {{1, 1, 0, 1, 64, 64}}, {{1, 2, 0, 0, 64, 64}}}},
-    {"Mamba-2, state of 128", "mamba2", "STATE=128 WORKERS=1", {MAMBA}, 0, reference_mamba, {{{1, 2, 0, 100, 64, 128}}}},
+    {"Mamba-2, state of 128", "mamba2:mamba2", "STATE=128", {MAMBA_Q, MAMBA_IN, MAMBA_O}, 0, reference_mamba, {{{1, 2, 0, 100, 64, 128}}}},
+    {"Mamba-2, states of segments", "mamba2:states", "STATE=64 SEGMENTS=3", {MAMBA_IN, SEGMENTS('o')}, 0, reference_states,
+     {{{1, 2, 3, 192, 64, 64}}, {{2, 1, 3, 330, 64, 64}}, {{1, 1, 3, 70, 64, 64}}}},
+    {"Mamba-2 of segments", "mamba2:mamba2", "STATE=128 SEGMENTS=3", {MAMBA_Q, MAMBA_IN, SEGMENTS('p'), MAMBA_O}, 0, reference_mamba,
+     {{{1, 2, 3, 192, 64, 128}}, {{1, 3, 3, 330, 64, 128}}, {{1, 1, 3, 70, 64, 128}}, {{1, 1, 3, 1, 64, 128}}}},
     {"attention backward, delta", "attention_backward:prepare", "D=64",
      {{"g.o", "bhnd", TW_BF16, 'n'}, {"g.do_", "bhnd", TW_BF16, 'n'}, {"g.delta", "bhxn", TW_F32, 'o'}}, 0, reference_delta,
      {{{1, 2, 0, 37, 0, 64}}, {{1, 1, 0, 1, 0, 64}}}},
@@ -315,20 +371,23 @@ static double uniform(void) {
 
 static double rounded(int dtype, double x) { return dtype == TW_BF16 ? bf16_to_f32(bf16_from_f64(x)) : (float)x; }
 
-/* An element of F, its inverse or the twiddles: a b real and imaginary, c d of the inverse, e f of the twiddles. */
+/* An element of F or the twiddles: a b real and imaginary, c d of the twiddles. */
 static double factor(char fill, int64_t r, int64_t i) {
-    int kind = fill - 'a';
-    int64_t row = i / 64, col = i % 64; /* of a tile, which has one r x r or four */
-    if (kind < 4 && row / r != col / r) return 0;
-    double angle = 2 * M_PI * (double)(row % r * (col % r)) / (double)(kind < 4 ? r : r * r);
-    double value = kind % 2 == 0 ? cos(angle) : kind % 4 == 1 ? -sin(angle) : sin(angle);
-    return kind == 2 || kind == 3 ? value / (double)r : value;
+    int64_t width = fill < 'c' ? 64 : r, row = i / width, col = i % width; /* of a tile, which has one r x r or two */
+    if (fill < 'c' && row / r != col / r) return 0;
+    double angle = 2 * M_PI * (double)(row % r * (col % r)) / (double)(fill < 'c' ? r : r * r);
+    return fill == 'a' || fill == 'c' ? cos(angle) : -sin(angle);
 }
 
 static int rank_of(const Run *x, int array, int64_t *extent) {
     const char *dims = x->row->arrays[array].dims;
     int rank = (int)strlen(dims);
-    for (int d = 0; d < rank; d++) extent[d] = dims[d] == 'x' ? 1 : dims[d] == '/' ? S(x, 'd') / 2 : S(x, dims[d]);
+    for (int d = 0; d < rank; d++)
+        extent[d] = dims[d] == 'x'   ? 1
+                    : dims[d] == '/' ? S(x, 'd') / 2
+                    : dims[d] == 's' ? S(x, 'k') * S(x, 'm')
+                    : dims[d] == 'c' ? S(x, 'h') * S(x, 'd')
+                                     : S(x, dims[d]);
     return rank;
 }
 
@@ -459,10 +518,8 @@ static void run_row(tw_context *cx, const Row *row, const Shape *shape, const ch
     const double *inputs[MOST_ARRAYS] = {0};
     bool causal = strstr(row->defines, "CAUSAL=1") != NULL;
     make_data(&x);
-    for (int a = 1; row->reference == reference_fft && a < 3; a++) /* as often as the tile has sequences */
-        for (int64_t i = 0; i < x.count[a]; i++)
-            x.data[a][i] = x.data[a][i / 4096 * 4096 + i % 4096 / 64 % S(&x, 'd') * 64 + i % 64 % S(&x, 'd')];
     if (row->reference == reference_backward) each_row(&x, causal, NULL); /* l and delta, which the forward pass gave */
+    if (row->reference == reference_mamba || row->reference == reference_states) make_mamba(&x);
     for (int a = 0; a < MOST_ARRAYS && x.data[a]; a++) {
         double *copy = malloc(((size_t)x.count[a] + 1) * sizeof *copy);
         memcpy(copy, x.data[a], (size_t)x.count[a] * sizeof *copy);

@@ -403,6 +403,7 @@ def test_read_only(way):
     assert (x == np.arange(32)).all()
 
 
+@pytest.mark.skipif(np.lib.NumpyVersion(np.__version__) < "2.1.0", reason="NumPy's own DLPack has no versions yet")
 def test_versioned_dlpack():
 
     class Newer:

@@ -269,6 +269,22 @@ def test_python_m_tilewright(tmp_path):
     assert lines == [emitter, "tvm.nowhere.at_all is a part of TileLang that Tilewright does not have", emitter, "0.1.13"]
 
 
+def test_other_chips_by_name():
+    from tilewright.tilelang._absent import Absent
+    with pytest.raises(NotImplementedError, match="MatrixCoreIntrinEmitter belongs to another chip: AMD's GPUs"):
+        Absent("tilelang.rocm.intrinsics.mfma_macro_generator.MatrixCoreIntrinEmitter")()
+    with pytest.raises(ValueError, match="\"hip\" is for another chip, AMD's GPUs"):
+        tilelang.tvm.target.Target("hip")
+
+
+def test_how_warps_share_a_product():
+    policy = T.GemmWarpPolicy
+    assert policy.Square.compute_warp_partition(128, 128, 4) == (2, 2)
+    assert policy.FullRow.compute_warp_partition(32, 256, 8) == (2, 4)
+    assert policy.FullCol.compute_warp_partition(32, 256, 8) == (1, 8)
+    assert policy.Square.compute_warp_partition(64, 256, 4) == (1, 4)
+
+
 def test_without_the_cache(tmp_path):
     code = """
 import os, numpy as np, tilewright.tilelang as tilelang, tilewright.tilelang.language as T

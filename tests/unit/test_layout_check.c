@@ -85,6 +85,23 @@ static const Spoilt cases[] = {
     {"softmax", "cast<held=wide>", "cast<held=pairs>", "held in pairs"},
     {"softmax", "sub %x", "sub<held=pairs> %x", "held in pairs"},
     {"softmax", ", held=pairs", "", NULL},
+    /* views of buffers: their rows and panels, and nobody is told before the product that it has been read */
+    {"view", "", "", NULL},
+    {"view", "%t#r0 = dot", "bar_arrive %empty, %at\n      %t#r0 = dot", "between the read and the product others"},
+    {"view", "%t#r0 = dot", "%x0#r2 = splat 1.0 : f16[1,64,64]\n      bstore %a, [%at, 0, 0], %x0\n      %t#r0 = dot", "between the read and the product others"},
+    {"view", "%t#r0 = dot", "bar_wait %full, %phase, %at\n      %t#r0 = dot", NULL},
+    {"view", "bload %a, [%at, 0, 0]", "bload %a, [%at, 4, 0]", "its first row is no multiple of 8"},
+    {"view", "bload %a, [%at, 0, 0]", "bload %a, [%at, 0, %i]", "its first column lies inside of a panel"},
+    {"view", "%a#s0 = buf", "%a = buf", "has its rows and its panels, and the buffer a layout"},
+    {"view", "%x#s0 = bload", "%x#s1 = bload", "has its rows and its panels, and the buffer a layout"},
+    {"view", "shared<128x64, width=128>", "shared<128x64, width=64>", "all of its rows below each other"},
+    {"view", "bstore<vector=8>", "bstore<vector=16>", "`vector` is at most 8 here"},
+    {"view", "bstore<vector=8>", "bstore<vector=4>", NULL},
+    {"view_wide", "", "", NULL},
+    {"view_wide", "box=[2,64,64]> %b", "box=[2,32,128]> %b", "does not lie in"},
+    {"view_wide", "bload<box=[2,64,64]> %b", "bload %b", "does not lie in"},
+    {"view_wide", "box=[2,64,64]> %a", "box=[128,64]> %a", "`box` is one of matrices, shown as one"},
+    {"view_wide", "box=[2,64,64]> %a", "box=[3,64,64]> %a", "with its matrices below each other, nor side by side"},
     {"transposed", "<form=layout, ", "<form=layout, lean, ", "`lean` is for kernels of loads"},
 };
 

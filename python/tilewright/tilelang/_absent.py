@@ -5,6 +5,13 @@ A program that imports one runs as far as it does without it.
 """
 import importlib.abc
 import importlib.machinery
+import re
+
+
+def missing(path):
+    """What is said of it, with the chip where it is one's own."""
+    chip = "AMD's GPUs" if re.search("rocm|mfma|MatrixCore", path) else "Blackwell (sm_100)" if "tcgen05" in path.lower() else None
+    return f"{path} belongs to another chip: {chip}" if chip else f"{path} is a part of TileLang that Tilewright does not have"
 
 
 class Absent:
@@ -15,7 +22,7 @@ class Absent:
         self.__dict__["__name__"] = path.rsplit(".", 1)[-1]
 
     def _refuse(self):
-        raise NotImplementedError(f"{self._path} is a part of TileLang that Tilewright does not have")
+        raise NotImplementedError(missing(self._path))
 
     def __call__(self, *args, **kwargs):
         self._refuse()
@@ -30,7 +37,7 @@ class Absent:
         path = self._path
 
         def refuse(cls, *args, **kwargs):
-            raise NotImplementedError(f"{path} is a part of TileLang that Tilewright does not have")
+            raise NotImplementedError(missing(path))
 
         return (type(self.__name__, (), {"__new__": refuse}), )
 

@@ -324,7 +324,9 @@ static void run_while_op(Lower *l, const PyNode *node, const Counted *c, Carried
     }
     l->b = ir_builder_inside(&outer, regions[0]);
     bind_carried(l, carried, regions[0]->args);
-    Val condition = py_runtime(l, test_again(l, test, c, counter, flagged), node->range);
+    Val again = test_again(l, test, c, counter, flagged);
+    if (again.kind == VAL_BOOL && again.i) again = py_error(l, DIAG_EVAL_ENDLESS, test ? test->range : node->range);
+    Val condition = py_runtime(l, again, node->range);
     Refs tested = {0};
     *VEC_PUSH(&tested, l->arena) = condition.kind == VAL_TENSOR ? condition.ref : REF_NONE;
     bool good = collect_carried(l, carried, node->range, &tested) && condition.kind == VAL_TENSOR;

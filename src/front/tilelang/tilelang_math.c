@@ -135,6 +135,9 @@ Val lang_binary(Lower *l, PyOp op, Val x, Val y, Range range) {
     if (!val_is_number(y)) y = lang_scalar(l, y, range);
     if (!lang_meet(l, x, y, range, &left, &right)) return val_error;
     bool is_float = elem_is_float(val_ref_type(l, left)->elem);
+    int64_t by;
+    if ((op == PY_OP_FLOORDIV || op == PY_OP_MOD) && !is_float && ir_const_int(l->kernel, right, &by) && !by)
+        return py_error(l, DIAG_TL_DIVIDE_BY_ZERO, range);
     if (op == PY_OP_DIV && !is_float)
         return lang_types(l, range, "`/` on integers" FIX "write `//` for an integer, or T.cast one side to a float");
     bool bits = op == PY_OP_BITAND || op == PY_OP_BITOR || op == PY_OP_BITXOR || op == PY_OP_SHL || op == PY_OP_SHR;

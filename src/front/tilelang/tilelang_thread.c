@@ -134,6 +134,13 @@ static void check_roles(Lower *l) {
         if (found.at[i]->region_count > 1) good = roles_check(l->kernel, l->arena, found.at[i], NULL, &bounds);
 }
 
+/* TileLang runs a hand-over without a barrier as it is written, and by luck it comes out well. */
+static void order_roles(Lower *l) {
+    FoundOps found = ir_list(l->kernel->body, OP_SPMD, l->arena);
+    for (size_t i = 0; i < found.count; i++)
+        if (found.at[i]->region_count > 1) roles_order(l->kernel, l->arena, found.at[i]);
+}
+
 void lang_threads_end(Lower *l) {
     LangState *s = lang_state(l);
     if (!s->threads) return;
@@ -157,6 +164,7 @@ void lang_threads_end(Lower *l) {
         Ops first = take_out(l, before);
         ir_insert_op(l->b.region, NULL, written);
         bool split = split_roles(l, written, &other);
+        if (split) order_roles(l);
         if (split && !ordered) return;
         if (split) check_roles(l);
         take_out(l, before);

@@ -494,6 +494,7 @@ static void place_op(LayoutState *st, Op *op) {
     bool touches = op->result_count && lay_is_tile(st->k, op->results[0]);
     for (int i = 0; i < op->operand_count; i++) touches |= lay_is_tile(st->k, op->operands[i]);
     if (!touches || op_has(op->code, TRAIT_TERMINATOR)) return;
+    if (op->code == OP_BLOAD && ir_value(st->k, op->results[0])->layout) return; /* a view (layout_view.c) */
     if (moves_is(st, op)) {
         moves_place(st, op);
         return;
@@ -552,8 +553,8 @@ static void remove_dead(Kernel *k, Region *region, int *uses, bool *changed) {
     for (Op *op = region->last, *previous; op; op = previous) {
         previous = op->previous;
         for (int i = 0; i < op->region_count; i++) remove_dead(k, op->regions[i], uses, changed);
-        bool reads = (op->code == OP_TLOAD || op->code == OP_LOAD || op->code == OP_GET) && !op_flag(op, AT_VOLATILE);
-        bool dead = (reads || op_has(op->code, TRAIT_PURE)) && op->result_count > 0;
+        bool load = op->code == OP_TLOAD || op->code == OP_LOAD || op->code == OP_GET || op->code == OP_BLOAD;
+        bool dead = ((load && !op_flag(op, AT_VOLATILE)) || op_has(op->code, TRAIT_PURE)) && op->result_count > 0;
         for (int i = 0; dead && i < op->result_count; i++)
             dead = lay_is_tile(k, op->results[i]) && uses[op->results[i]] == 0;
         if (!dead) continue;
@@ -625,9 +626,10 @@ bool pass_layout(PassContext *cx, Kernel *k) {
         diag_emit(k->module->diag, DIAG_NUM_WARPS, k->range, st.warps);
         return false;
     }
+    ir_walk(k->body, look_at_dot, &st); /* before one is asked for its layout */
+    if (!st.failed) view_take(&st);
     st.uses = ir_count_uses(k, cx->scratch);
     st.value_count = k->values.count;
-    ir_walk(k->body, look_at_dot, &st); /* before one is asked for its layout */
     if (!st.failed) place_region(&st, k->body);
     if (st.failed) return false;
     remove_all_dead(cx, k);

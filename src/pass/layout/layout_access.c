@@ -191,12 +191,30 @@ static void decide_box(LayoutState *st, const int *uses, Op *op) {
 }
 
 /* --- shared memory --- */
+/* Of a box of a buffer: rows begin, and end, at whole vectors. */
+static int best_of_buffer(LayoutState *st, const Op *op) {
+    const Kernel *k = st->k;
+    Ref value = op->code == OP_BSTORE ? op_operand(op, 1) : op->results[0];
+    const Type *whole = ir_type(k, op->operands[0]);
+    const Layout *layout = lay_is_tile(k, value) ? ir_value(k, value)->layout : NULL;
+    if (!layout || layout->home != HOME_REGISTERS || whole->scope != SCOPE_SHARED) return 1;
+    int last = whole->rank - 1;
+    int64_t begin, extent = ir_type(k, value)->extent[ir_type(k, value)->rank - 1];
+    Ref at = op_list(op, 0).at[last];
+    if (ir_const_int(k, at, &begin) && (begin < 0 || begin > whole->extent[last] - extent)) return 1; /* kept inside */
+    int vector = ll_run(&layout->map, layout->map.rank - 1, ty_elem_bytes(whole), st->cx->machine->vector_bytes);
+    while (vector > 1 && (whole->extent[last] % vector || extent % vector || fact_divisor(&st->facts, at) % vector))
+        vector /= 2;
+    return vector;
+}
+
 /* Registers that lie side by side in a row of the tile that the op stores them to, or loads them from; 1: it does
  * not. */
 int access_best_row(LayoutState *st, const Op *op) {
     const Kernel *k = st->k;
     Ref value = op->code == OP_PUT ? op_operand(op, 1) : op->code == OP_GET ? op->results[0] : op->operands[0];
     const SharedTile *tile = NULL;
+    if (op->code == OP_BLOAD || op->code == OP_BSTORE) return best_of_buffer(st, op);
     if (op->code == OP_PUT && layout_put_mover(k, op) != MOVER_LANES) return 1; /* as its load says */
     if (op->code == OP_PUT || op->code == OP_GET) tile = layout_field(k, hand_ring(k, op), hand_field(op));
     if (op->code == OP_CONVERT && ir_value(k, op->results[0])->layout->home == HOME_SHARED)
@@ -298,9 +316,9 @@ typedef struct Decision {
 static void decide(Op *op, void *user) {
     Decision *d = user;
     if (access_has_vectors(d->st, op)) decide_box(d->st, d->uses, op);
-    int vector = op->code == OP_CMP                                                   ? access_best_compare(d->st, op)
-                 : op->code == OP_PUT || op->code == OP_GET || op->code == OP_CONVERT ? access_best_row(d->st, op)
-                                                                                      : 1;
+    bool shared = op->code == OP_PUT || op->code == OP_GET || op->code == OP_CONVERT || op->code == OP_BLOAD ||
+                  op->code == OP_BSTORE;
+    int vector = op->code == OP_CMP ? access_best_compare(d->st, op) : shared ? access_best_row(d->st, op) : 1;
     if (vector > 1) set_number(d->st->k, op, AT_VECTOR, vector);
     Word via = op->code == OP_CONVERT ? access_best_via(d->st->cx->machine, d->st->k, op) : WORD_NONE;
     if (via) op_set(d->st->k, op, (Attr){.id = AT_VIA, .word = via});

@@ -235,6 +235,14 @@ static void check_operand(Check *c, const Op *op, int which, const Matrix *row) 
     }
     const SharedTile *tile = &layout->tile;
     const Type *type = ir_type(k, op->operands[which]);
+    const Op *view = ir_value(k, op->operands[which])->op;
+    while (view && view->code == OP_PERMUTE) view = ir_value(k, view->operands[0])->op;
+    if (view && view->code == OP_BLOAD) {
+        const char *why = view_fault(&c->st.facts, view, row, which, tile->turned);
+        if (!why && !view_is_quiet(view, op)) why = "between the read and the product others are told that it is done";
+        if (why) complain(c, op, "operand %d cannot be read where it lies: %s", which + 1, why);
+        return;
+    }
     int64_t stored[2] = {tile->rows, tile->columns};
     SharedTile need = layout_operand_tile(ty_with_shape(k->module, type, 2, stored), row, which, tile->turned);
     if (tile->width != need.width || tile->rows_held < need.rows_held || tile->columns_held < need.columns_held ||
@@ -280,14 +288,40 @@ static void check_convert(Check *c, const Op *op) {
                  best && best != VIA_SHARED ? ", or via shared" : "");
 }
 
+/* --- buffers --- */
+/* A read that lives in shared memory is a view, for products alone; its rows are those of the buffer. */
+static void check_view(Check *c, const Op *op, const Layout *layout) {
+    const Layout *buffer = ir_value(c->st.k, op->operands[0])->layout;
+    SharedTile tile = view_tile(c->st.k, op);
+    if (!buffer || ir_type(c->st.k, op->results[0])->rank != 2 || layout->tile.turned ||
+        !same_tile(&tile, &layout->tile))
+        complain(c, op, "a view of a buffer has its rows and its panels, and the buffer a layout");
+}
+
+static void check_buffer(Check *c, const Op *op) {
+    const Layout *layout = ir_value(c->st.k, op->results[0])->layout;
+    const Type *type = ir_type(c->st.k, op->results[0]);
+    if (!layout) return;
+    SharedTile tile = view_buffer(type);
+    if (type->scope != SCOPE_SHARED || type->rank < 2 || !same_tile(&tile, &layout->tile))
+        complain(c, op, "a buffer with a layout lies in shared memory, all of its rows below each other");
+}
+
 /* --- moves --- */
 static void check_move(Check *c, const Op *op) {
     Kernel *k = c->st.k;
     Ref x = op->operand_count ? op->operands[0] : REF_NONE;
     bool tile = lay_is_tile(k, x);
+    const Layout *read = op->code == OP_BLOAD ? layout_at(c, op->results[0]) : NULL;
+    if (read && read->home == HOME_SHARED) {
+        check_view(c, op, read);
+        return;
+    }
     want_registers(c, op);
     if (!c->good) return;
     switch (op->code) {
+    case OP_BLOAD:
+    case OP_BSTORE: check_vector(c, op, access_best_row(&c->st, op)); return;
     case OP_JOIN:
         if (!tile) return;
         want_exactly(c, op, op->results[0], ll_join(map_of(c, op, x)));
@@ -391,6 +425,7 @@ static void check_op(Check *c, const Op *op) {
         for (int i = 0; i < op->region_count; i++) check_region(c, op->regions[i]);
         if (c->good) check_ends(c, op);
         return;
+    case OP_BUF: check_buffer(c, op); return;
     default: break;
     }
     bool touches = false;

@@ -12,6 +12,7 @@
  *   layout_near.c    loads that test by themselves which lanes are inside
  *   layout_named.c   rows that an index vector names
  *   layout_take.c    tiles that are stored from where a product reads them
+ *   layout_view.c    tiles of buffers that a product reads where they lie
  *   layout_hold.c    how flat kernels hold tiles in registers
  *   layout_check.c   what emitters rely on, of a kernel that was read from text, or that this pass has made
  *
@@ -142,6 +143,14 @@ bool lay_may_trade(const Layout *from, const Layout *to, const Type *type, LaneT
 /* WORD_NONE: to or from shared memory */
 Word access_best_via(const Machine *machine, const Kernel *k, const Op *convert);
 void lay_take_stored(LayoutState *st); /* layout_take.c */
+/* --- layout_view.c --- */
+void view_take(LayoutState *st); /* operands of products that are read where they lie, before anything is placed */
+SharedTile view_buffer(const Type *type);
+SharedTile view_tile(const Kernel *k, const Op *view);
+/* Why the view cannot be what the instruction reads; NULL: it can. May the product read what the load reads? */
+const char *view_fault(const Facts *f, const Op *view, const Matrix *row, int which, bool turned);
+bool view_is_quiet(const Op *load, const Op *reader);
+
 void access_decide(LayoutState *st); /* writes it to all of them; facts without wishes */
 
 /* --- layout_hold.c: how flat kernels hold tiles --- */

@@ -12,7 +12,8 @@
  *     k and v go to all workers; a worker whose program has fewer trips lets the rest pass by
  *
  * Programs whose loops do not load the same (causal attention as two loops) can at least be two blocks: one worker
- * that holds all rows of its program, in each of two blocks on a multiprocessor, instead of two workers in one.
+ * that holds all rows of its program, in each of two blocks on a multiprocessor, instead of two workers in one; of
+ * programs of 64 rows as many as would be side by side.
  *
  * Sums that are rounded before they are added (`acc += dot(p, v, out_dtype=float16)`) are a tile more beside the
  * accumulator, through the whole trip where the loop is turned (ring_late.c). Where one thread's registers then do not
@@ -210,10 +211,28 @@ static bool find_turned(Cut *c, Op *tasks, Gang *gang, Rotation *r, const char *
     return gang_find(c->cx, c->k, tasks, gang, why) && rotation_find(c->k, gang->loop, c->arena, r);
 }
 
+/* One worker that loads by TMA, in so many blocks on a multiprocessor, at most, as registers and memory hold; false:
+ * not even in two. */
+static bool take_blocks(Cut *c, Op *tasks, int most) {
+    const Machine *machine = c->cx->machine;
+    Op *compute = role_find(tasks, ROLE_COMPUTE);
+    const Op *load = role_find(tasks, ROLE_LOAD);
+    if (!compute || !load || role_is_guest(load) || !op_flag(tasks, AT_PERSIST) || op_attr(tasks, AT_CLUSTER) ||
+        layout_group(c->cx, c->k, compute).warps != machine->group_warps)
+        return false;
+    int64_t registers = registers_of_loops(c, compute);
+    int blocks = registers ? most : 1;
+    while (blocks > 1 && (registers > gang_registers(machine, blocks, 1, 1, machine->issue_registers) ||
+                          bytes_needed(c, 1) > machine_room(machine, blocks)))
+        blocks--;
+    if (blocks == 1 || !layout_fills_by_tma(c->cx, c->k, load->regions[0])) return false;
+    kernel_set(c->k, (Attr){.id = AT_BLOCKS, .number = blocks});
+    return true;
+}
+
 /* A program of so few columns that one warpgroup holds all of its rows, twice in a block: trips of twice the work
  * between the same barriers, in two chains. That takes a launch that asked for no more warps. */
 static bool take_one_worker(Cut *c, Op *tasks, Gang *gang, Rotation *r) {
-    const Machine *machine = c->cx->machine;
     Op *compute = role_find(tasks, ROLE_COMPUTE);
     const char *why;
     const Op *load = role_find(tasks, ROLE_LOAD);
@@ -227,18 +246,32 @@ static bool take_one_worker(Cut *c, Op *tasks, Gang *gang, Rotation *r) {
         pass_find(c->cx, c->k->range, FIND_WORKERS_ONE);
         return true;
     }
-    int64_t registers = registers_of_loops(c, compute);
-    if (registers && registers <= gang_registers(machine, 2, 1, 1, machine->issue_registers) &&
-        bytes_needed(c, 1) <= machine_room(machine, 2) && op_flag(tasks, AT_PERSIST) && !op_attr(tasks, AT_CLUSTER) &&
-        layout_group(c->cx, c->k, compute).warps == machine->group_warps &&
-        layout_fills_by_tma(c->cx, c->k, load->regions[0])) {
-        kernel_set(c->k, (Attr){.id = AT_BLOCKS, .number = 2});
+    if (take_blocks(c, tasks, 2)) {
         pass_find(c->cx, c->k->range, FIND_WORKERS_APART);
         return false;
     }
     op_set(c->k, compute, workers);
     op_set(c->k, compute, by);
     return false;
+}
+
+/* Programs wait for each other where the rings of their loop have two slots (128 rows of heads of 64 each, N 16384, on
+ * an H200: 0.91 of a rival, 0.98 with three). Small slots alone, which keep nothing else out of memory. */
+static void deepen(Cut *c) {
+    const Machine *machine = c->cx->machine;
+    int enough = machine->cost.enough_slots;
+    int64_t bytes = 0;
+    for (size_t i = 0; i < c->rings.count; i++)
+        if (!c->rings.at[i]->output && c->rings.at[i]->in_loop) bytes += c->rings.at[i]->bytes;
+    if (c->cx->options.slots || bytes * enough > machine->ring_bytes / 4) return;
+    for (size_t i = 0; i < c->rings.count; i++) {
+        CutRing *ring = c->rings.at[i];
+        Op *op = ir_value(c->k, ring->ring)->op;
+        if (ring->output || !ring->in_loop || ring->shares || ring->slots < 2 || ring->slots >= enough) continue;
+        op_set(c->k, op, (Attr){.id = AT_ASKED, .number = ring->slots});
+        op_set(c->k, op, (Attr){.id = AT_SLOTS, .number = ring->slots = enough});
+        if (ring->feeds_dot) op_set(c->k, op, (Attr){.id = AT_HOLD, .number = enough - 1});
+    }
 }
 
 void cut_gang(Cut *c, Op *tasks) {
@@ -250,8 +283,12 @@ void cut_gang(Cut *c, Op *tasks) {
     if (wanted == 1 || op_word(tasks, AT_ORDER, ORDER_CODE) == ORDER_GROUPED ||
         (!find_turned(c, tasks, &gang, &r, &why) && !take_one_worker(c, tasks, &gang, &r))) {
         if (wanted > 1) pass_find(c->cx, k->range, FIND_GANG_NONE, why);
+        const Op *compute = role_find(tasks, ROLE_COMPUTE);
+        if (wanted != 1 && compute && op_int(compute, AT_WORKERS, 1) == 1)
+            take_blocks(c, tasks, c->cx->machine->cost.gang_programs);
         return;
     }
+    deepen(c);
     int programs = most_programs(c, &r, wanted ? wanted : c->cx->machine->cost.gang_programs);
     if (programs < wanted) pass_find(c->cx, k->range, FIND_GANG_FEWER, wanted, programs);
     if (programs == 1) return;

@@ -49,14 +49,19 @@ static void met(Order *o, const Op *op) {
     now->reads = o->dot_reads;
     now->scratch = NULL;
     now->loaded = now->stored = now->numbers = now->combined = now->untold = 0;
-    now->own_count = 0;
+    now->own_count = now->box_count = 0;
     if (!now->in_flight) now->of_one = now->of_groups = false;
 }
 
-void pending_meet(Order *o, Op *op) {
+void pending_tell(Order *o, Op *op) {
     if (o->now.hidden) ask(o, op, SHOWN);
     worded(o, op, AT_PROXY, PROXY_SHARED, PROXY_BOTH, o->now.hidden,
            "threads wrote shared memory that other units read: its first barrier shows it (`proxy=shared`)");
+    o->now.hidden = false;
+}
+
+void pending_meet(Order *o, Op *op) {
+    pending_tell(o, op);
     met(o, op);
 }
 
@@ -81,8 +86,19 @@ static void take(Order *o, const Op *load) {
         now->loaded |= roots(o, load);
 }
 
+/* What was written on either way. */
+static void join_boxes(Pending *now, const Pending *p) {
+    int known = now->box_count, more = p->box_count;
+    if (!p->writes) return;
+    if (now->writes && (!known || !more || known + more > PENDING_BOXES)) more = known = 0;
+    if (!now->writes) known = 0;
+    for (int i = 0; i < more; i++) now->boxes[known + i] = p->boxes[i];
+    now->box_count = known + more;
+}
+
 void pending_join(Order *o, Pending p) {
     Pending *now = &o->now;
+    join_boxes(now, &p);
     if (now->scratch != p.scratch) now->scratch = NULL;
     if (!now->in_flight)
         now->flying = p.flying;
@@ -111,7 +127,9 @@ static void enter_region(Order *o, const Region *region) {
     for (const Op *op = region->first; op; op = op->next) {
         bool uses = uses_shared(o, op), reads = uses || reads_shared(o, op);
         if (reads) o->now.scratch = NULL;
-        o->now.reads |= reads, o->now.writes |= uses, o->now.kept |= op->code == OP_BSTORE;
+        if (uses) o->now.box_count = 0;
+        o->now.reads |= reads, o->now.writes |= uses && op->code != OP_BLOAD, o->now.kept |= op->code == OP_BSTORE;
+        if (op->code == OP_BSTORE && schedule_read_beside(o->s, op->operands[0])) pending_show(o);
         pending_mark(o, op);
         for (int i = 0; i < op->region_count; i++) enter_region(o, op->regions[i]);
     }
@@ -142,11 +160,44 @@ void pending_write(Order *o, Op *op, Word where) {
     settle(o, op);
     meet_at(o, op, where, o->now.reads || o->now.kept, still_read);
     o->now.writes = true;
+    o->now.box_count = 0;
+}
+
+/* Have the boxes of two buffers, or of one, no byte in common, whatever a launch brings? */
+static bool boxes_apart(const Order *o, const Op *a, const Op *b) {
+    const Kernel *k = o->s->k;
+    const Op *first = ir_value(k, a->operands[0])->op, *second = ir_value(k, b->operands[0])->op;
+    if (first != second) {
+        int64_t from = op_int(first, AT_AT, 0), other = op_int(second, AT_AT, 0);
+        return from + op_int(first, AT_BYTES, 0) <= other || other + op_int(second, AT_BYTES, 0) <= from;
+    }
+    const Type *whole = ir_type(k, a->operands[0]), *one = ir_type(k, op_operand(a, 1)),
+               *two = ir_type(k, op_operand(b, 1));
+    for (int d = 0; d < whole->rank; d++) {
+        int i = d - (whole->rank - one->rank), j = d - (whole->rank - two->rank);
+        int64_t from, other, extent = i < 0 ? 1 : one->extent[i], wide = j < 0 ? 1 : two->extent[j];
+        if (!ir_const_int(k, op_list(a, 0).at[d], &from) || !ir_const_int(k, op_list(b, 0).at[d], &other)) continue;
+        if (from < 0 || other < 0 || from + extent > whole->extent[d] || other + wide > whole->extent[d]) continue;
+        if (from + extent <= other || other + wide <= from) return true;
+    }
+    return false;
+}
+
+static bool boxes_meet(const Order *o, const Op *store) {
+    const Pending *now = &o->now;
+    if (!now->writes) return false;
+    for (int i = 0; i < now->box_count; i++)
+        if (!boxes_apart(o, now->boxes[i], store)) return true;
+    return !now->box_count;
 }
 
 void pending_keep(Order *o, Op *op) {
     settle(o, op);
-    meet_at(o, op, SYNC_BEFORE, o->now.reads || o->now.writes, still_read);
+    meet_at(o, op, SYNC_BEFORE, o->now.reads || boxes_meet(o, op), still_read);
+    bool known = !o->now.writes || (o->now.box_count && o->now.box_count < PENDING_BOXES);
+    if (!o->now.writes) o->now.box_count = 0;
+    if (known) o->now.boxes[o->now.box_count++] = op;
+    if (!known) o->now.box_count = 0;
     o->now.writes = o->now.kept = true;
 }
 

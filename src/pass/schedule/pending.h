@@ -11,11 +11,13 @@
 #define PASS_SCHEDULE_PENDING_H
 #include "pass/schedule/schedule.h"
 
-enum { PENDING_OWN = 8 };
+enum { PENDING_OWN = 8, PENDING_BOXES = 16 };
 
 /* Where two ways meet, it is all that either left. Arrays (parameters that reach global memory) are bits. */
 typedef struct Pending {
     bool reads, writes;                /* of shared memory */
+    const Op *boxes[PENDING_BOXES];    /* of buffers: if `writes`, all that was written; */
+    int box_count;                     /* 0: other memory was, too, or nobody knows what */
     bool kept;                         /* a buffer was written, whose memory may be another's next, read or not */
     bool hidden;                       /* threads wrote to shared memory what other units were not shown yet */
     bool stores;                       /* of global memory, by threads */
@@ -62,6 +64,7 @@ void pending_copy(Order *o, Op *op);                /* by copies that are waited
 void pending_scratch(Order *o, Op *op, Word where); /* written, then read, perhaps more than once */
 void pending_reduce(Order *o, Op *op);              /* the same, where scratch that lies apart may wait */
 void pending_meet(Order *o, Op *op);                /* a barrier that the op always has */
+void pending_tell(Order *o, Op *op);                /* each thread shows what it wrote itself, and goes on */
 void pending_meet_shown(Order *o, Op *op);          /* one that shows what was written by itself */
 void pending_refill(Order *o, Op *op);              /* registers that a product in flight may read */
 void pending_show(Order *o);                        /* what was written now is read by other units */

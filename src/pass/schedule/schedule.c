@@ -21,11 +21,11 @@ bool schedule_in_shared(const Kernel *k, Ref ref) {
     return layout && layout->home == HOME_SHARED;
 }
 
-/* The value is the tile, or another way to look at it. */
+/* The value is the tile, or another way to look at it; or a part of the buffer. */
 static bool looks_at(const Kernel *k, Ref value, Ref tile) {
     while (value != tile) {
         const Op *op = ref_is_value(value) && schedule_in_shared(k, value) ? ir_value(k, value)->op : NULL;
-        if (!op || op->code != OP_PERMUTE) return false;
+        if (!op || (op->code != OP_PERMUTE && op->code != OP_BLOAD)) return false;
         value = op->operands[0];
     }
     return true;
@@ -199,6 +199,7 @@ static bool plan_rings(Schedule *s) {
     if (!find_room_of_share(s))
         return s->why ? false : schedule_fail(s, s->tasks, "rings and scratch together do not fit into shared memory");
     schedule_write_rings(s);
+    schedule_early(s);
     schedule_trail(s);
     schedule_flight(s);
     schedule_join(s);

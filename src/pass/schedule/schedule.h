@@ -5,6 +5,7 @@
  *   schedule_follow.c   a role that empties rings on the threads that fill them becomes part of the role there
  *   schedule_dot.c      how wide the instructions of a product are, how its operands come; casts that it does itself
  *   schedule_turn.c     loops turned so that a product runs under the next trip's arithmetic
+ *   schedule_early.c    turned loops whose first product is issued a trip early
  *   schedule_trail.c    loops whose last products run under the next trip's arithmetic
  *   schedule_lead.c     loops whose first products are issued a trip early
  *   schedule_flight.c   products in flight while the next item is waited for
@@ -112,6 +113,10 @@ bool schedule_width_holds(Schedule *s, const Op *dot);
 bool schedule_fetch_holds(Schedule *s, const Op *dot); /* and `fresh` */
 /* Can the product be issued and waited for later? */
 bool schedule_is_async(const Schedule *s, const Op *dot);
+
+/* --- schedule_early.c --- */
+void schedule_early(Schedule *s); /* when the rings have their slots */
+bool schedule_early_holds(Schedule *s, const Op *loop);
 
 /* --- schedule_trail.c --- */
 void schedule_trail(Schedule *s); /* when the rings have their slots */

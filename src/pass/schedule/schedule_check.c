@@ -8,8 +8,9 @@
 #include "pass/schedule/schedule.h"
 
 static bool is_turned_once(Schedule *s, const Op *loop) {
-    int ways = op_flag(loop, AT_ROTATE) + op_flag(loop, AT_TRAILS) + (op_attr(loop, AT_LEADS) != NULL);
-    return ways < 2 || schedule_fail(s, loop, "a loop is turned in one way: `rotate`, `trails` or `leads`");
+    bool others = op_flag(loop, AT_ROTATE) || op_attr(loop, AT_LEADS);
+    return !op_flag(loop, AT_TRAILS) || !others ||
+           schedule_fail(s, loop, "a loop is turned in one way: `rotate`, alone or with `leads`, `trails` or `leads`");
 }
 
 static bool holds(Schedule *s, const Op *op) {

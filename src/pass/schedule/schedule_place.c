@@ -34,7 +34,7 @@ static void number_ops(Planner *p, const Region *region) {
     }
 }
 
-/* The last op, seen from the region of the definition, that uses the value (or a transpose of it). */
+/* The last op, seen from the region of the definition, that uses the value (or a view of it). */
 static int last_use(Planner *p, const Region *region, const Region *home, Ref value) {
     int last = 0;
     for (const Op *op = region->first; op; op = op->next) {
@@ -43,7 +43,7 @@ static int last_use(Planner *p, const Region *region, const Region *home, Ref va
             const Op *outer = op;
             while (outer->parent != home) outer = outer->parent->owner;
             int at = number_of(&p->last, outer);
-            if (op->code == OP_PERMUTE) {
+            if (op->code == OP_PERMUTE || (op->code == OP_BLOAD && schedule_in_shared(p->s->k, op->results[0]))) {
                 int later = last_use(p, op->parent, op->parent, op->results[0]);
                 if (later > at) at = later;
             }
@@ -55,6 +55,11 @@ static int last_use(Planner *p, const Region *region, const Region *home, Ref va
         }
     }
     return last;
+}
+
+static int64_t buffer_bytes(const Kernel *k, Ref buffer) {
+    const Layout *layout = ir_value(k, buffer)->layout;
+    return layout ? layout->tile.bytes : stage_bytes(ir_type(k, buffer));
 }
 
 static void find_buffers(Planner *p, const Region *region, const void *role) {
@@ -71,7 +76,7 @@ static void find_buffers(Planner *p, const Region *region, const void *role) {
         else if (op->code == OP_BAR)
             b.bytes = p->s->cx->machine->barrier_bytes * op_int(op, AT_BARS, 1);
         else if (op->code == OP_BUF)
-            b.bytes = stage_bytes(ir_type(k, op->results[0]));
+            b.bytes = buffer_bytes(k, op->results[0]);
         else {
             bool used = !op->result_count || p->s->uses[op->results[0]];
             b.bytes = scratch_bytes(k, op, p->warps, used);

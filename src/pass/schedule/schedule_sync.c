@@ -170,6 +170,7 @@ static void begin_skewed(Sync *y, Op *loop, const Op *other) {
     pending_enter_loop(&y->o, other);
     run_turn(y, other);
     y->o.now.writes = true;
+    y->o.now.box_count = 0;
 }
 
 static void begin_skewed_trip(Sync *y, Op *loop, const Op *other) {
@@ -347,6 +348,7 @@ static void run_dot(Sync *y, Op *dot) {
     if (op_flag(dot, AT_SPANS)) y->span_end = dot_span(y->k, dot), y->span_reads = reads;
     if (!op_flag(dot, AT_FLIGHT)) { /* products end in their order: who waits for one has waited for all before it */
         bool joins = op_flag(dot, AT_JOINS);
+        if (dot_is_continued(dot)) return;
         if (!op_flag(dot, AT_SPANS) && (y->joined || !joins)) y->o.dot_flies = y->o.dot_reads = false;
         y->joined = joins;
         return;
@@ -425,11 +427,19 @@ static void run_op(Sync *y, Op *op) {
     case OP_TATOMIC:
     case OP_ATOMIC:
     case OP_ATOMIC_CAS: run_atomic(y, op); return;
-    case OP_BLOAD: pending_read(o, op, SYNC_BEFORE); return;
-    case OP_BSTORE: pending_keep(o, op); return;
+    case OP_BLOAD:
+        if (!schedule_in_shared(y->k, op->results[0])) pending_read(o, op, SYNC_BEFORE); /* a view its product reads */
+        return;
+    case OP_BSTORE:
+        pending_keep(o, op);
+        if (schedule_read_beside(o->s, op->operands[0])) pending_show(o);
+        return;
     case OP_SPMD: run_workers(y, op); return;
     case OP_BAR_ARRIVE:
-        if (!arrives_whole(y, op)) pending_meet(o, op);
+        if (arrives_whole(y, op))
+            pending_tell(o, op);
+        else
+            pending_meet(o, op);
         return;
     case OP_BAR:
     case OP_BAR_EXPECT: pending_meet(o, op); return;

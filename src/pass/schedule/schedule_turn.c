@@ -70,9 +70,10 @@ static void plan_loop(Op *loop, void *user) {
 /* Head, scale and tail in their order, the tail behind, the last two products in flight. */
 static bool is_marked(const Region *body, const Rotation *r) {
     RotatePart last = ROTATE_HEAD;
+    bool leads = op_attr(body->owner, AT_LEADS); /* its order is schedule_early.c's */
     for (const Op *op = body->first; op != body->last; op = op->next) {
         RotatePart part = rotation_part(r, op);
-        if (part < last || (part == ROTATE_TAIL) != (op_attr(op, AT_BEHIND) != NULL)) return false;
+        if ((part < last && !leads) || (part == ROTATE_TAIL) != (op_attr(op, AT_BEHIND) != NULL)) return false;
         if (op_flag(op, AT_FLIGHT) != (op == r->first || op == r->second)) return false;
         last = part;
     }
@@ -96,6 +97,7 @@ bool schedule_turn_holds(Schedule *s, const Op *loop) {
         return schedule_fail(s, loop,
                              "the ops of a loop with `rotate` stand in the order head, scale, tail, its tail `behind`, "
                              "its last two products in `flight`");
+    if (op_attr(loop, AT_LEADS) && !schedule_early_holds(s, loop)) return false;
     return !op_attr(loop, AT_TURNS) || may_take_turns(s, loop) ||
            schedule_fail(s, loop, "`turns` needs two workers of four warps, and two barriers that no role has");
 }

@@ -47,6 +47,8 @@ static void write_arrive(Emit *e, const Op *op) {
         return;
     } else {
         if (!e->threads) count /= threads;
+        if (e->shows) e->target->fence(e, false); /* what the thread itself wrote */
+        e->shows = false;
         emit_block(e);
     }
     if (count > 1) cs_loop(&e->p, NULL, "i", 0, (int)count, 1);

@@ -13,6 +13,7 @@
  *   cuda_gang.c         programs side by side in a block
  *   cuda_trips.c        the frame of loops that are turned
  *   cuda_rotate.c       loops turned so that a product runs under the next trip's arithmetic
+ *   cuda_early.c        the same, whose first product is issued a trip early
  *   cuda_trail.c        loops whose last products do
  *   cuda_lead.c         loops whose first products are issued under the arithmetic of the trip before */
 #ifndef TARGET_CUDA_CUDA_EMIT_H
@@ -145,6 +146,9 @@ void rotate_emit(Emit *e, const Op *loop); /* of a loop that is turned */
 /* Around a role's tasks: whose turn it is first, where its workers take turns. */
 void rotate_begin(Emit *e, const Op *role);
 void rotate_end(Emit *e, const Op *role);
+
+/* --- cuda_early.c --- */
+void early_emit(Emit *e, const Op *loop); /* of a loop that is turned and `leads` */
 
 /* --- cuda_trail.c --- */
 void trail_emit(Emit *e, const Op *loop); /* of a loop that `trails` */

@@ -34,7 +34,9 @@ typedef struct LoopState {
 
 static bool turned(Emit *e, const Op *loop) {
     if (!loop_is_turned(loop)) return false;
-    if (op_flag(loop, AT_ROTATE))
+    if (op_flag(loop, AT_ROTATE) && op_attr(loop, AT_LEADS))
+        early_emit(e, loop);
+    else if (op_flag(loop, AT_ROTATE))
         rotate_emit(e, loop);
     else if (op_flag(loop, AT_TRAILS))
         trail_emit(e, loop);

@@ -342,18 +342,27 @@ void shared_zero_tail(Emit *e, const SharedTile *tile, const Expr *offset);
 const Expr *shared_at(Emit *e, const SharedTile *tile, const Expr *offset, const Expr *row, const Expr *column);
 
 /* --- simt_stage.c --- */
+/* A tile in shared memory that any thread reads at any place: dense; a buffer that products read lies in panels. */
+typedef struct Stage {
+    const Type *type;
+    int64_t offset;
+    const SharedTile *tile; /* NULL: dense */
+} Stage;
+Stage stage_of_buffer(Emit *e, Ref buffer);
+const Expr *stage_place(Emit *e, const Stage *stage, const Expr *const *at);
 /* Row-major index of the coordinates in the type; where it lies; coordinates of register r; whether
  * they are inside (and `also` holds). */
 const Expr *stage_flat(Emit *e, const Type *type, const Expr *const *at);
+const Expr *stage_rows(Emit *e, const Type *type, const Expr *const *at); /* without the last of them */
 const Expr *stage_at(Emit *e, const Type *type, int64_t offset, const Expr *flat);
 void stage_coords(Emit *e, const Layout *layout, int rank, const Expr **at);
 const Expr *stage_inside(Emit *e, const Layout *layout, const Type *type, const Expr *also);
 /* The value at register r of its layout, as an array holds it. */
 const Expr *stage_element(Emit *e, Ref value, const Layout *layout, const Expr *r);
-/* The whole value into a staged tile of type `whole`, shifted (NULL: not), so many elements at once. */
-void stage_store(Emit *e, Ref value, const Type *whole, int64_t offset, const Expr *const *shift, int vector);
-/* In a loop over r: register r of the (declared) result from the coordinates of the staged tile. */
-void stage_load(Emit *e, Ref result, const Type *whole, int64_t offset, const Expr *const *at);
+/* The whole value into a staged tile, shifted (NULL: not), so many elements at once. */
+void stage_store(Emit *e, Ref value, const Stage *whole, const Expr *const *shift, int vector);
+/* In a loop over r: so many registers of the (declared) result from the coordinates of the staged tile. */
+void stage_load(Emit *e, Ref result, const Stage *whole, const Expr *const *at, int vector);
 
 /* --- simt_moves.c --- */
 bool moves_emit(Emit *e, const Op *op); /* false: no such op */

@@ -131,19 +131,19 @@ static void emit_cat(Emit *e, const Op *op) {
     for (int i = 0; i < count; i++) {
         const Expr *shift[MAX_RANK];
         for (int d = 0; d < type->rank; d++) shift[d] = d == axis ? number(e, begin) : &expr_zero;
-        stage_store(e, op->operands[i], type, offset, shift, 1);
+        stage_store(e, op->operands[i], &(Stage){type, offset, NULL}, shift, 1);
         begin += type_of(e, op->operands[i])->extent[axis];
     }
     sync_step(e);
     const Expr *at[MAX_RANK];
     open_result(e, result, at);
-    stage_load(e, result, type, offset, at);
+    stage_load(e, result, &(Stage){type, offset, NULL}, at, 1);
     cs_close(&e->p);
 }
 
 static void stage_operand(Emit *e, const Op *op, Ref x) {
     sync_before(e, op);
-    stage_store(e, x, type_of(e, x), shared_offset(e, op), NULL, (int)op_int(op, AT_VECTOR, 1));
+    stage_store(e, x, &(Stage){type_of(e, x), shared_offset(e, op), NULL}, NULL, (int)op_int(op, AT_VECTOR, 1));
     sync_step(e);
 }
 
@@ -166,7 +166,7 @@ static void emit_slice(Emit *e, const Op *op) {
     stage_operand(e, op, x);
     open_result(e, result, at);
     for (int d = 0; d < part->rank; d++) at[d] = sum(e, begin[d], at[d]);
-    stage_load(e, result, whole, shared_offset(e, op), at);
+    stage_load(e, result, &(Stage){whole, shared_offset(e, op), NULL}, at, 1);
     cs_close(&e->p);
 }
 
@@ -193,7 +193,7 @@ static void emit_flip(Emit *e, const Op *op) {
     stage_operand(e, op, x);
     open_result(e, result, at);
     at[axis] = ex(e->arena, "(%lld - %p)", (long long)type->extent[axis] - 1, at[axis]);
-    stage_load(e, result, type, shared_offset(e, op), at);
+    stage_load(e, result, &(Stage){type, shared_offset(e, op), NULL}, at, 1);
     cs_close(&e->p);
 }
 
@@ -236,7 +236,7 @@ static void emit_gather(Emit *e, const Op *op) {
     cs_line(&e->p, "const i32 %s = %p;", name,
             kept_inside(e, elementwise_operand(e, index, layout, &place_r), type->extent[axis] - 1));
     at[axis] = ex_name(e->arena, name);
-    stage_load(e, result, type, shared_offset(e, op), at);
+    stage_load(e, result, &(Stage){type, shared_offset(e, op), NULL}, at, 1);
     cs_close(&e->p);
 }
 
@@ -315,7 +315,7 @@ static void emit_scatter(Emit *e, const Op *op) {
     int64_t offset = shared_offset(e, op), places = ty_elements(type), owners = offset + stage_bytes(type);
     bool meet = scatter_owners(e->k, op) > 0;
     sync_before(e, op);
-    stage_store(e, x, type, offset, NULL, (int)op_int(op, AT_VECTOR, 1));
+    stage_store(e, x, &(Stage){type, offset, NULL}, NULL, (int)op_int(op, AT_VECTOR, 1));
     if (meet) {
         fill_words(e, places, owners, -1);
         sync_step(e);
@@ -340,7 +340,7 @@ static void emit_scatter(Emit *e, const Op *op) {
     sync_step(e);
     const Expr *at[MAX_RANK];
     open_result(e, result, at);
-    stage_load(e, result, type, offset, at);
+    stage_load(e, result, &(Stage){type, offset, NULL}, at, 1);
     cs_close(&e->p);
 }
 
@@ -350,15 +350,29 @@ static void emit_reshape(Emit *e, const Op *op) {
     const Expr *at[MAX_RANK];
     stage_operand(e, op, x);
     open_result(e, result, at);
-    stage_load(e, result, type_of(e, result), shared_offset(e, op), at);
+    stage_load(e, result, &(Stage){type_of(e, result), shared_offset(e, op), NULL}, at, 1);
     cs_close(&e->p);
 }
 
 /* --- buffers --- */
+/* What a product reads by itself, from where the box begins on. */
+static void emit_view(Emit *e, const Op *op, const Stage *stage, const Expr *const *begin) {
+    const SharedTile *tile = stage->tile;
+    int last = stage->type->rank - 1;
+    long long across = tile->panel * tile->elem_bytes / tile->width; /* bytes a column, of whole panels */
+    const Expr *rows = stage_rows(e, stage->type, begin), *at = ex_int(e->arena, stage->offset);
+    if (!ex_is_int(rows, 0)) at = ex(e->arena, "%p + (%p) * %d", at, rows, tile->width);
+    if (!ex_is_int(begin[last], 0)) at = ex(e->arena, "%p + %p * %lld", at, begin[last], across);
+    const char *name = cs_fresh(&e->p, "view");
+    cs_note(&e->p, "where %s begins in shared memory", purpose_tile(e, op->results[0]));
+    cs_line(&e->p, "const u32 %s = %p;", name, at);
+    emit_set_name(e, op->results[0], HOLD_SHARED, name);
+}
+
 static void emit_bload(Emit *e, const Op *op) {
     Ref buffer = op->operands[0], result = op->results[0];
-    const Type *whole = type_of(e, buffer), *box = type_of(e, result);
-    int64_t offset = shared_offset(e, ir_value(e->k, buffer)->op);
+    const Type *whole = type_of(e, buffer), *box = ir_box_of(e->k, op);
+    Stage stage = stage_of_buffer(e, buffer);
     const Expr *begin[MAX_RANK];
     moves_offsets(e, op_list(op, 0), whole, box, begin);
     sync_before(e, op);
@@ -366,27 +380,32 @@ static void emit_bload(Emit *e, const Op *op) {
     if (!layout) {
         const char *raw = cs_fresh(&e->p, "raw"), *name = cs_name(&e->p, result);
         cs_line(&e->p, "%s %s;", cs_memory_type(box->elem), raw);
-        cs_line(&e->p, "tw_lds(1, &%s, %p);", raw, stage_at(e, whole, offset, stage_flat(e, whole, begin)));
+        cs_line(&e->p, "tw_lds(1, &%s, %p);", raw, stage_place(e, &stage, begin));
         cs_line(&e->p, "const %s %s = %p;", cs_value_type(&e->p, box), name,
                 cs_unpack(&e->p, box->elem, ex_name(e->arena, raw)));
         emit_set_name(e, result, HOLD_SCALAR, name);
         return;
     }
+    if (layout->home == HOME_SHARED) {
+        emit_view(e, op, &stage, begin);
+        return;
+    }
+    int vector = (int)op_int(op, AT_VECTOR, 1), lead = whole->rank - box->rank;
     emit_declare(e, result);
-    emit_unroll(e, "r", layout->registers, 1);
-    int lead = whole->rank - box->rank;
+    emit_unroll(e, "r", layout->registers, vector);
     for (int d = lead; d < whole->rank; d++) begin[d] = sum(e, begin[d], place_coord(e, layout, d - lead, &place_r));
-    stage_load(e, result, whole, offset, begin);
+    stage_load(e, result, &stage, begin, vector);
     cs_close(&e->p);
 }
 
 static void emit_bstore(Emit *e, const Op *op) {
     Ref buffer = op->operands[0], value = op_operand(op, 1);
-    const Type *whole = type_of(e, buffer), *box = type_of(e, value);
+    const Type *box = type_of(e, value);
+    Stage stage = stage_of_buffer(e, buffer);
     const Expr *begin[MAX_RANK];
-    moves_offsets(e, op_list(op, 0), whole, box, begin);
+    moves_offsets(e, op_list(op, 0), stage.type, box, begin);
     sync_before(e, op);
-    stage_store(e, value, whole, shared_offset(e, ir_value(e->k, buffer)->op), begin, 1);
+    stage_store(e, value, &stage, begin, (int)op_int(op, AT_VECTOR, 1));
 }
 
 bool moves_emit(Emit *e, const Op *op) {

@@ -9,11 +9,12 @@
  *     for (int r = 0; r < 8; r++) tw_lds(1, y + r, tw_swizzle(0 + (255 - at0) * 4, 128)); */
 #include "target/simt/simt.h"
 
-/* Σ at[d] * stride of d, terms that are 0 left out. */
-const Expr *stage_flat(Emit *e, const Type *type, const Expr *const *at) {
+/* Σ at[d] * stride of d, terms that are 0 left out, of the first `rank` dimensions. */
+static const Expr *flat_of(Emit *e, const Type *type, const Expr *const *at, int rank) {
     const Expr *sum = NULL;
-    int64_t stride = ty_elements(type);
-    for (int d = 0; d < type->rank; d++) {
+    int64_t stride = 1;
+    for (int d = 0; d < rank; d++) stride *= type->extent[d];
+    for (int d = 0; d < rank; d++) {
         stride /= type->extent[d];
         if (ex_is_int(at[d], 0)) continue;
         sum = ex_sum(e->arena, sum, stride == 1 ? at[d] : ex(e->arena, "%p * %lld", at[d], (long long)stride));
@@ -21,8 +22,26 @@ const Expr *stage_flat(Emit *e, const Type *type, const Expr *const *at) {
     return sum ? sum : &expr_zero;
 }
 
+const Expr *stage_flat(Emit *e, const Type *type, const Expr *const *at) { return flat_of(e, type, at, type->rank); }
+
+const Expr *stage_rows(Emit *e, const Type *type, const Expr *const *at) {
+    return flat_of(e, type, at, type->rank - 1);
+}
+
 const Expr *stage_at(Emit *e, const Type *type, int64_t offset, const Expr *flat) {
     return ex(e->arena, "tw_swizzle(%lld + (%p) * %d, %d)", (long long)offset, flat, ty_elem_bytes(type), WIDEST_PANEL);
+}
+
+Stage stage_of_buffer(Emit *e, Ref buffer) {
+    const Value *v = ir_value(e->k, buffer);
+    return (Stage){v->type, shared_offset(e, v->op), v->layout ? &v->layout->tile : NULL};
+}
+
+const Expr *stage_place(Emit *e, const Stage *stage, const Expr *const *at) {
+    const Type *type = stage->type;
+    if (!stage->tile) return stage_at(e, type, stage->offset, stage_flat(e, type, at));
+    int last = type->rank - 1;
+    return shared_at(e, stage->tile, ex_int(e->arena, stage->offset), stage_rows(e, type, at), at[last]);
 }
 
 void stage_coords(Emit *e, const Layout *layout, int rank, const Expr **at) {
@@ -43,8 +62,8 @@ const Expr *stage_element(Emit *e, Ref value, const Layout *layout, const Expr *
     return type->pointer ? text : elementwise_packed(e, type->elem, text);
 }
 
-void stage_store(Emit *e, Ref value, const Type *whole, int64_t offset, const Expr *const *shift, int vector) {
-    const Type *type = ir_type(e->k, value);
+void stage_store(Emit *e, Ref value, const Stage *stage, const Expr *const *shift, int vector) {
+    const Type *type = ir_type(e->k, value), *whole = stage->type;
     const Layout *layout = emit_layout(e, value);
     const Expr *at[MAX_RANK];
     cs_note(&e->p, "%s to shared memory, where any thread finds any element of it", purpose_tile(e, value));
@@ -52,7 +71,7 @@ void stage_store(Emit *e, Ref value, const Type *whole, int64_t offset, const Ex
         for (int d = 0; d < whole->rank; d++) at[d] = shift ? shift[d] : &expr_zero;
         cs_open(&e->p, "if (lane == 0 && warp == 0)");
         cs_line(&e->p, "const %s word = %p;", emit_array_type(e, type), stage_element(e, value, NULL, &expr_zero));
-        cs_line(&e->p, "tw_sts(1, %p, &word);", stage_at(e, whole, offset, stage_flat(e, whole, at)));
+        cs_line(&e->p, "tw_sts(1, %p, &word);", stage_place(e, stage, at));
         cs_close(&e->p);
         return;
     }
@@ -67,9 +86,12 @@ void stage_store(Emit *e, Ref value, const Type *whole, int64_t offset, const Ex
     const Expr *from = straight ? ex(e->arena, "%p + r", emit_hold(e, value)->by) : ex_name(e->arena, "word");
     if (!straight) {
         cs_line(&e->p, "%s word[%d];", emit_array_type(e, type), vector);
-        for (int j = 0; j < vector; j++) cs_line(&e->p, "word[%d] = %p;", j, stage_element(e, value, layout, &place_r));
+        for (int j = 0; j < vector; j++) {
+            const Expr *r = j ? ex(e->arena, "(r + %d)", j) : &place_r;
+            cs_line(&e->p, "word[%d] = %p;", j, stage_element(e, value, layout, r));
+        }
     }
-    const Expr *where = stage_at(e, whole, offset, stage_flat(e, whole, at));
+    const Expr *where = stage_place(e, stage, at);
     if (condition)
         cs_line(&e->p, "tw_sts_if(%d, %p, %p, %p);", vector, condition, where, from);
     else
@@ -77,14 +99,14 @@ void stage_store(Emit *e, Ref value, const Type *whole, int64_t offset, const Ex
     cs_close(&e->p);
 }
 
-void stage_load(Emit *e, Ref result, const Type *whole, int64_t offset, const Expr *const *at) {
+void stage_load(Emit *e, Ref result, const Stage *stage, const Expr *const *at, int vector) {
     const Type *type = ir_type(e->k, result);
     const Layout *layout = emit_layout(e, result);
     const Expr *condition = stage_inside(e, layout, type, NULL);
-    const Expr *where = stage_at(e, whole, offset, stage_flat(e, whole, at));
+    const Expr *where = stage_place(e, stage, at);
     const Expr *to = ex(e->arena, "%p + r", emit_hold(e, result)->by);
     if (condition)
-        cs_line(&e->p, "tw_lds_if(1, %p, %p, %p);", condition, to, where);
+        cs_line(&e->p, "tw_lds_if(%d, %p, %p, %p);", vector, condition, to, where);
     else
-        cs_line(&e->p, "tw_lds(1, %p, %p);", to, where);
+        cs_line(&e->p, "tw_lds(%d, %p, %p);", vector, to, where);
 }

@@ -73,9 +73,10 @@ static const Expr *flat_place(Emit *e, const Op *op, const Type *element) {
 }
 
 static const Expr *shared_place(Emit *e, const Op *op, const Type *element) {
-    const Expr *flat = flat_place(e, op, element);
-    Ref buffer = op->operands[0];
-    return stage_at(e, ir_type(e->k, buffer), shared_offset(e, ir_value(e->k, buffer)->op), flat);
+    Stage stage = stage_of_buffer(e, op->operands[0]);
+    const Expr *at[MAX_RANK];
+    moves_offsets(e, op_list(op, 0), stage.type, element, at);
+    return stage_place(e, &stage, at);
 }
 
 static void emit_own(Emit *e, const Op *op) {

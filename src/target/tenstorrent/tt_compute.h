@@ -50,6 +50,7 @@ typedef struct Root {
     int64_t row, column, columns; /* of a part that is inserted: its first page in the whole, and that one's columns; 0:
                                      it is the whole */
     bool to_dst;         /* not packed: all pages at once into open DST, adding to what is there */
+    bool streams;        /* pages are pushed as they are packed */
 } Root;
 void section_root(Compute *c, const Root *root);
 /* Would the root need inner CBs, or more DST than `pages` tiles of it leave? */

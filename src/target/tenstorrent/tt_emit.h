@@ -10,6 +10,8 @@
  *   tt_exact.c         reductions of f32 in steps, since source registers cut them
  *   tt_buffer.c        DRAM buffers
  *   tt_shards.c        those that lie in L1, and tasks that follow their shards
+ *   tt_constant.c      what is the same for all tasks, and comes once
+ *   tt_stream.c        outputs that are handed over in parts
  *   tt_share.c         loads that cores share
  *   tt_uneven.c        loops whose trips differ between those cores
  *   tt_index.c         tiles of indices: with which items of a ring they come
@@ -51,6 +53,8 @@ typedef struct TtField {
     bool moved, multiplied;
     const Op *load; /* the tload that fills it, or NULL */
     bool plain;     /* element by element (tt_index_text.c) */
+    bool stays;     /* the same for all tasks: it comes once (tt_constant.c) */
+    bool streams;   /* an output whose pages are handed over as they are made (tt_stream.c) */
 } TtField;
 
 /* A tile that depends on indices alone (a mask, a ramp): the reader writes its pages (tt_index.c). */
@@ -60,6 +64,7 @@ typedef struct TtIndexTile {
     const Op *user;    /* the first, for messages */
     const Op *wait;    /* in compute: its item comes with the item of this wait; NULL: one for each task */
     const Op *acquire; /* in load: where that item is made */
+    bool stays;        /* the same for all tasks: there is one */
 } TtIndexTile;
 
 /* A loop of the reader, and compute's own, whose end differs between cores that share its loads (tt_uneven.c). */
@@ -184,6 +189,13 @@ bool tt_is_plain_store(const Tt *tt, const Op *store); /* as that planned */
 /* All buffers of loads and stores, before kernels are built. */
 void tt_plan_buffers(Tt *tt);
 
+/* --- tt_constant.c --- */
+void tt_plan_constants(Tt *tt);
+bool tt_is_constant_tile(Tt *tt, Ref value); /* of indices */
+
+/* --- tt_stream.c --- */
+void tt_plan_streams(Tt *tt);
+
 /* --- tt_share.c --- */
 unsigned tt_task_uses(const Tt *tt, Ref number); /* of task indices: bits; all of them: nobody knows */
 void tt_plan_shares(Tt *tt);
@@ -274,6 +286,7 @@ void role_close(Role *role);
 void role_line(Role *role, const char *format, ...) __attribute__((format(printf, 2, 3)));
 /* A STEP_FOR or STEP_IF. */
 void role_open_text(Role *role, TtStepKind kind, const char *format, ...) __attribute__((format(printf, 3, 4)));
+void role_open_count(Role *role, const char *name, int64_t end, int step); /* for (name = 0; name < end; += step) { */
 void role_place(Role *role, Range range);
 void role_hand(Role *role, TtHand hand, int cb);
 

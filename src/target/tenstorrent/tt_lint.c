@@ -3,11 +3,11 @@
  *
  * Walks each kernel with what is known at each place:
  *
- *     circular buffers    reserve -> fill .. -> push, wait -> read .. -> pop, each by the role at that end, one item
- * at a
- *                         time; pages are a whole number of items (the lap rule); a CB of compute's own is waited for
- *                         when something was pushed; an arm of an `if` and the body of a loop leave every CB as they
- *                         found it
+ *     circular buffers    reserve -> fill .. -> push, wait -> read .. -> pop, each by the role at that end, one item at
+ *                         a time; parts of an item that are pushed, or waited for, add up to it, by the trips of the
+ *                         loops around them; pages are a whole number of items (the lap rule); a CB of compute's own is
+ *                         waited for when something was pushed; an arm of an `if` and the body of a loop leave every CB
+ *                         as they found it
  *     buffers             what moves in pages lies in pages, what moves element by element does not (tt_buffer.c)
  *     the NoC             what is read is waited for before it is pushed or sent, what is written before it is popped;
  *                         what cores share is sent before it is pushed
@@ -27,6 +27,7 @@
 /* One bit a CB in each set. */
 typedef struct State {
     uint64_t reserved, pushed, waited; /* an item is; pushed: by compute itself and not yet waited for */
+    uint32_t part[64];                 /* by id: pages of an item that were pushed, or waited for, in parts so far */
     uint64_t reading, writing;         /* NoC transactions may be under way */
     uint64_t asked, sent, shown, taken; /* by and to the cores that share it, since it was reserved */
     TtDstStep dst;                     /* the last step; DST_RELEASE: free */
@@ -68,6 +69,20 @@ static void check_end(Lint *l, const TtStep *step) {
         broken_cb(l, step, step->cb, is_producer ? "its producer is another role" : "its consumer is another role");
 }
 
+/* So many pages of an item in hand were pushed, or waited for; with the last one the item is. */
+static void count_part(Lint *l, const TtStep *step, int cb, uint64_t pages) {
+    const TtCb *desc = &l->tt->plan->cbs.at[cb];
+    uint32_t *part = &l->now.part[desc->desc.id];
+    uint64_t bit = bit_of(l, cb);
+    if (*part + pages > desc->item_pages) broken_cb(l, step, cb, "its parts are more than an item");
+    *part = *part + pages < desc->item_pages ? *part + (uint32_t)pages : 0;
+    if (*part) return;
+    if (l->now.reserved & bit)
+        l->now.reserved &= ~bit;
+    else
+        l->now.waited |= bit;
+}
+
 static void hand(Lint *l, const TtStep *step) {
     int cb = step->cb;
     const TtCb *desc = &l->tt->plan->cbs.at[cb];
@@ -90,14 +105,23 @@ static void hand(Lint *l, const TtStep *step) {
         if (s->reading & bit) broken_cb(l, step, cb, "it is pushed before its reads are waited for");
         if (desc->share != SHARE_NONE && !(s->taken & bit))
             broken_cb(l, step, cb, "it is pushed before it is shared");
+        if (step->part) {
+            count_part(l, step, cb, step->part);
+            return;
+        }
+        if (s->part[desc->desc.id]) broken_cb(l, step, cb, "it is pushed and parts of it were");
         s->reserved &= ~bit;
         if (own) s->pushed |= bit;
         return;
     case CB_WAIT:
-        if (s->waited & bit) broken_cb(l, step, cb, "it is waited for twice");
+        if ((s->waited & bit) || (!step->part && s->part[desc->desc.id]))
+            broken_cb(l, step, cb, "it is waited for twice");
         if (own && !(s->pushed & bit)) broken_cb(l, step, cb, "nothing was pushed");
         s->pushed &= ~bit;
-        s->waited |= bit;
+        if (step->part)
+            count_part(l, step, cb, step->part);
+        else
+            s->waited |= bit;
         return;
     case CB_POP:
         if (!(s->waited & bit)) broken_cb(l, step, cb, "it is popped and was not waited for");
@@ -108,7 +132,8 @@ static void hand(Lint *l, const TtStep *step) {
 }
 
 static void reads(Lint *l, const TtStep *step, int cb) {
-    if (!(l->now.waited & bit_of(l, cb))) broken_cb(l, step, cb, "it is read and was not waited for");
+    bool is_there = l->now.waited & bit_of(l, cb) || l->now.part[l->tt->plan->cbs.at[cb].desc.id];
+    if (!is_there) broken_cb(l, step, cb, "it is read and was not waited for");
 }
 static void fills(Lint *l, const TtStep *step, int cb) {
     if (!(l->now.reserved & bit_of(l, cb))) broken_cb(l, step, cb, "it is filled and was not reserved");
@@ -280,6 +305,26 @@ static State meet(Lint *l, const TtStep *step, State a, const State *b) {
     return a;
 }
 
+static State meet_arms(Lint *l, const TtStep *step, State a, const State *b) {
+    for (size_t i = 0; i < l->tt->plan->cbs.count; i++) {
+        uint32_t id = l->tt->plan->cbs.at[i].desc.id;
+        if (a.part[id] != b->part[id]) broken_cb(l, step, (int)i, "a branch hands on part of its item");
+    }
+    return meet(l, step, a, b);
+}
+
+/* What a trip hands on of items goes with each. */
+static void count_trips(Lint *l, const TtStep *step, const State *before, const State *end) {
+    for (size_t i = 0; i < l->tt->plan->cbs.count; i++) {
+        uint32_t id = l->tt->plan->cbs.at[i].desc.id;
+        if (end->part[id] == before->part[id]) continue;
+        if (end->part[id] < before->part[id] || !step->trips)
+            broken_cb(l, step, (int)i, "a loop hands on part of its item, nobody knows how often");
+        else
+            count_part(l, step, (int)i, (uint64_t)step->trips * (end->part[id] - before->part[id]));
+    }
+}
+
 static void walk_loop(Lint *l, const TtStep *step) {
     State before = l->now;
     bool was_quiet = l->quiet;
@@ -290,7 +335,9 @@ static void walk_loop(Lint *l, const TtStep *step) {
     }
     l->quiet = was_quiet;
     walk(l, &step->body);
-    l->now = meet(l, step, before, &l->now);
+    State end = l->now;
+    l->now = meet(l, step, before, &end);
+    count_trips(l, step, &before, &end);
 }
 
 static void walk(Lint *l, const TtBlock *block) {
@@ -320,13 +367,13 @@ static void walk(Lint *l, const TtBlock *block) {
         case STEP_IF:
             before = l->now;
             walk(l, &step->body);
-            if (!has_else) l->now = meet(l, step, before, &l->now);
+            if (!has_else) l->now = meet_arms(l, step, before, &l->now);
             break;
         case STEP_ELSE: {
             State arm = l->now;
             l->now = before;
             walk(l, &step->body);
-            l->now = meet(l, step, arm, &l->now);
+            l->now = meet_arms(l, step, arm, &l->now);
             break;
         }
         case STEP_BLOCK: { /* addresses are names of their block */
@@ -352,7 +399,8 @@ void tt_lint(Tt *tt) {
         walk(&l, &tt->code[kernel].body);
         State *s = &l.now;
         for (size_t i = 0; i < tt->plan->cbs.count; i++)
-            if ((s->reserved | s->waited | s->pushed | s->reading | s->writing) & bit_of(&l, (int)i))
+            if (((s->reserved | s->waited | s->pushed | s->reading | s->writing) & bit_of(&l, (int)i)) ||
+                s->part[tt->plan->cbs.at[i].desc.id])
                 broken_cb(&l, NULL, (int)i, "the kernel ends with pages in hand, or on their way");
         if (s->dst != DST_RELEASE) broken(&l, NULL, "", "the kernel ends with DST in hand");
     }

@@ -81,3 +81,11 @@ void role_open_text(Role *role, TtStepKind kind, const char *format, ...) {
 
 void role_place(Role *role, Range range) { role_step(role, (TtStep){.kind = STEP_PLACE, .range = range}); }
 void role_hand(Role *role, TtHand hand, int cb) { role_step(role, (TtStep){.kind = STEP_CB, .hand = hand, .cb = cb}); }
+
+void role_open_count(Role *role, const char *name, int64_t end, int step) {
+    Arena *arena = role->tt->arena;
+    const char *next = step == 1 ? arena_printf(arena, "++%s", name) : arena_printf(arena, "%s += %d", name, step);
+    role_open(role, (TtStep){.kind = STEP_FOR,
+                             .text = arena_printf(arena, "u32 %s = 0; %s < %lld; %s", name, name, (long long)end, next),
+                             .trips = (uint32_t)((end + step - 1) / step)});
+}

@@ -50,10 +50,10 @@ typedef enum TtStepKind {
     STEP_LINE,    /* text: a line of C about numbers */
     STEP_PLACE,   /* range: the source of what follows */
     STEP_BLOCK,   /* { body } */
-    STEP_FOR,     /* for (text) { body } */
+    STEP_FOR,     /* for (text) { body }; trips: how many it makes, 0: not known */
     STEP_IF,      /* if (text) { body } */
     STEP_ELSE,    /* behind a STEP_IF */
-    STEP_CB,      /* hand, cb: one item */
+    STEP_CB,      /* hand, cb: one item; part: a push of so many of its pages, a wait for so many more: text */
     STEP_POINTER, /* text: the address of cb's window, to be written (CB_RESERVE) or read (CB_WAIT) */
     /* of reader and writer */
     STEP_READ,      /* page of buffer to text; outside of the tensor one of fill */
@@ -94,6 +94,7 @@ struct TtStep {
     TtHand hand;
     TtDstStep dst;
     int cb, cb2, buffer;
+    uint32_t part, trips;
     const char *page, *page2; /* of tiles in a CB's window, of pages in DRAM: C */
     TtInit as;
     int format[REG_COUNT]; /* the CB whose format the register takes, -1: none */

@@ -202,11 +202,18 @@ static void add_node(Section *s, const Node *n) {
 
 static void add_dst(Role *role, TtDstStep step) { role_step(role, (TtStep){.kind = STEP_DST, .dst = step}); }
 
+/* Are pages packed one behind the other? */
+static bool is_in_order(const Section *s) {
+    return !s->root->adds_if && !s->root->columns && (s->across == s->grid_columns || s->down == 1);
+}
+
 static void add_pages(Section *s, int root) {
     Compute *c = s->c;
     Role *role = &c->role;
     const Node *result = &s->nodes.at[root];
     bool only_dst = s->root->to_dst;
+    Section window = *s; /* what is pushed is not in it */
+    if (s->root->streams) window.r = NULL;
     if (!c->in_dst && !only_dst) add_dst(role, DST_ACQUIRE);
     for (size_t i = 0; i < s->order.count; i++) add_node(s, &s->nodes.at[s->order.at[i]]);
     if (only_dst) return;
@@ -215,32 +222,34 @@ static void add_pages(Section *s, int root) {
     role_step(role, (TtStep){.kind = STEP_SETUP, .format = {-1, -1, s->root->cb}});
     const Root *to = s->root;
     int64_t first = to->row * to->columns + to->column; /* of a part */
-    bool in_order = !to->adds_if && !to->columns && (s->across == s->grid_columns || s->down == 1);
+    bool in_order = is_in_order(s);
     for (int page = 0; page < s->down * s->across; page++)
         role_step(role, (TtStep){.kind = STEP_PACK,
                                  .slot = slot_of(s, result, page),
                                  .cb = s->root->cb,
                                  .page = in_order      ? NULL
                                          : to->columns ? page_text_from(s, page, to->columns, first)
-                                                       : page_text(s, page, s->grid_columns, 1, (Term){0})});
+                                                       : page_text(&window, page, s->grid_columns, 1, (Term){0})});
     /* The packer's mask goes, so the next reduction needs its init again. */
     if (s->reduces || c->reduces) role_step(role, (TtStep){.kind = STEP_REDUCE_END});
     add_dst(role, DST_RELEASE);
 }
 
-/* A loop over rows or columns of pages, where a section holds not all of them. */
-static void open_walk(Section *s, const char *name, int64_t pages, int step) {
-    const char *next = step == 1 ? arena_printf(section_tt(s)->arena, "++%s", name)
-                                 : arena_printf(section_tt(s)->arena, "%s += %d", name, step);
-    role_open_text(&s->c->role, STEP_FOR, "u32 %s = 0; %s < %lld; %s", name, name, (long long)pages, next);
+static void push_part(Section *s, int64_t pages) {
+    TtStep push = {.kind = STEP_CB, .hand = CB_PUSH, .cb = s->root->cb, .part = (uint32_t)pages};
+    if (s->root->streams) role_step(&s->c->role, push);
 }
 
+/* Loops over rows and columns of pages, where a section holds not all of them. */
 static void walk_sections(Section *s, int root) {
-    if (s->r) open_walk(s, s->r, s->grid_rows, s->down);
-    if (s->c_var) open_walk(s, s->c_var, s->grid_columns, s->across);
+    Role *role = &s->c->role;
+    if (s->r) role_open_count(role, s->r, s->grid_rows, s->down);
+    if (s->c_var) role_open_count(role, s->c_var, s->grid_columns, s->across);
     add_pages(s, root);
-    if (s->c_var) role_close(&s->c->role);
-    if (s->r) role_close(&s->c->role);
+    if (is_in_order(s)) push_part(s, s->down * s->across);
+    if (s->c_var) role_close(role);
+    if (!is_in_order(s)) push_part(s, s->down * s->grid_columns);
+    if (s->r) role_close(role);
 }
 
 /* The largest block of pages that DST holds and that divides the result evenly; near squares, then wide ones first. */
@@ -296,6 +305,7 @@ void section_root(Compute *c, const Root *root) {
         bool is_plain = !root->adds_if && !root->to_dst && !c->in_dst && !root->columns;
         if (is_plain) {
             assemble(c, root, &part);
+            if (root->streams) role_hand(&c->role, CB_PUSH, root->cb);
             return;
         }
         compute_spill(c, whole, false, root->op);

@@ -151,8 +151,11 @@ static void put_step(Role *role, const TtStep *step) {
         put_block(role, &step->body);
         return;
     case STEP_CB:
-        cs_line(p, "%s(%s, %u);", hands[step->hand], cb_of(role, step->cb),
-                role->tt->plan->cbs.at[step->cb].item_pages);
+        if (step->part && step->text)
+            cs_line(p, "%s(%s, %s);", hands[step->hand], cb_of(role, step->cb), step->text);
+        else
+            cs_line(p, "%s(%s, %u);", hands[step->hand], cb_of(role, step->cb),
+                    step->part ? step->part : role->tt->plan->cbs.at[step->cb].item_pages);
         return;
     case STEP_POINTER:
         cs_line(p, "%s = %s(%s);", step->text, step->hand == CB_RESERVE ? "get_write_ptr" : "get_read_ptr",

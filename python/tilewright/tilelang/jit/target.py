@@ -4,6 +4,7 @@ import os
 import sys
 
 _KINDS = {"auto": None, "cuda": "cuda", "cutedsl": "cuda", "c": "cpu", "llvm": "cpu", "cpu": "cpu", "tenstorrent": "tenstorrent", "interp": "interp"}
+_OTHER_CHIPS = {"hip": "AMD's GPUs", "rocm": "AMD's GPUs", "metal": "Apple's GPUs", "webgpu": "browsers", "ascend": "Ascend", "trainium": "Trainium"}
 
 
 class Target:
@@ -19,6 +20,9 @@ class Target:
         words = of.split()
         self.text, self.host = of, host
         name, _, behind = words[0].partition(":")
+        if name in _OTHER_CHIPS:
+            raise ValueError(f"target \"{name}\" is for another chip, {_OTHER_CHIPS[name]}; kernels of Python run on CUDA devices and the CPU, and `tilewright "
+                             f"targets` lists what else text is made for")
         if name not in _KINDS:
             raise ValueError(f"target \"{name}\" is not here; there are {', '.join(_KINDS)}")
         self.name, self._kind = name, _KINDS[name]

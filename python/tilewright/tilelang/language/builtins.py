@@ -98,6 +98,16 @@ class GemmWarpPolicy(enum.IntEnum):
     FullRow = 1
     FullCol = 2
 
+    def compute_warp_partition(self, block_M, block_N, num_warps):
+        """How many warps share the rows and the columns of a product, as this asks for: each has 16 rows and 8 columns or more."""
+        if self.name == "FullRow" or self.name == "FullCol":
+            most = max(1, block_M // 16 if self.name == "FullRow" else block_N // 8)
+            along = max(n for n in range(1, num_warps + 1) if num_warps % n == 0 and n <= most)
+            return (along, num_warps // along) if self.name == "FullRow" else (num_warps // along, along)
+        ways = [(m, num_warps // m) for m in range(1, num_warps + 1) if num_warps % m == 0]
+        fits = [way for way in ways if block_M // way[0] >= 16 and block_N // way[1] >= 8] or ways
+        return min(fits, key=lambda way: (abs(block_M / way[0] - block_N / way[1]), way))
+
 
 _native.register(GemmWarpPolicy, "tilelang.language.GemmWarpPolicy")
 for _member in GemmWarpPolicy:

@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
-"""cuda_on_cpu.py: install() lets a program that puts its tensors on a CUDA device run where there is none: they lie on the CPU, and kernels run there.
+"""install() lets a program that puts its tensors on a CUDA device run where there is none: they lie on the CPU, and kernels run there.
 
-For other people's tests and examples (tilelang_compat.py, tilelang_examples.py). What asks the device for its properties is told of an H100; streams and events
-do nothing but take the time.
+What asks the device for its properties is told of an H100; streams and events do nothing but take the time.
+`TILEWRIGHT_CUDA_ON_CPU=1 python -m tilewright script.py` is the way in.
 """
 import contextlib
 import os
@@ -67,7 +67,7 @@ def install(place="cpu"):
             kwargs = dict(kwargs or {})
             if func is torch.Tensor.cuda:
                 return args[0].to(place)
-            if func is torch.Tensor.is_cuda.__get__:
+            if getattr(func, "__self__", None) is torch.Tensor.is_cuda:  # its __get__, an object of its own each time
                 return True
             if func in asks and args[0].device.type == "meta":  # what it holds nobody knows
                 return getattr(torch.ones(args[0].shape, dtype=args[0].dtype, device="cpu"), func.__name__)(*args[1:])
@@ -94,7 +94,9 @@ def install(place="cpu"):
     torch.nn.Module.cuda = lambda self, device=None: self
     if torch.version.cuda is None:
         torch.version.cuda = "12.8"
-    from tilewright.tilelang.contrib import nvcc
-    from tilewright.tilelang.jit import target
+    from .tilelang.contrib import nvcc
+    from .tilelang.jit import target
+    from .triton.backends.driver import CPUDriver, GPUTarget
+    CPUDriver.get_current_target = lambda self: GPUTarget("cuda", 90, 32)
     nvcc.get_target_compute_version = lambda target=None: "9.0"
     target._KINDS["cuda"] = None  # a kernel for "cuda" runs where its tensors lie
