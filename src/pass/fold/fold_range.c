@@ -25,24 +25,17 @@ static Ends range_of(const Kernel *k, Ref r, int depth);
 
 /* Of x op y, as if numbers had no end; false: it does not follow. */
 static bool combine(Opcode code, Ends x, Ends y, Ends *out) {
-    int64_t at[4];
-    bool over = false;
     switch (code) {
-    case OP_ADD:
-        over = __builtin_add_overflow(x.lo, y.lo, &out->lo) | __builtin_add_overflow(x.hi, y.hi, &out->hi);
-        return !over;
-    case OP_SUB:
-        over = __builtin_sub_overflow(x.lo, y.hi, &out->lo) | __builtin_sub_overflow(x.hi, y.lo, &out->hi);
-        return !over;
+    case OP_ADD: return !__builtin_add_overflow(x.lo, y.lo, &out->lo) && !__builtin_add_overflow(x.hi, y.hi, &out->hi);
+    case OP_SUB: return !__builtin_sub_overflow(x.lo, y.hi, &out->lo) && !__builtin_sub_overflow(x.hi, y.lo, &out->hi);
     case OP_MUL:
-        over = __builtin_mul_overflow(x.lo, y.lo, &at[0]) | __builtin_mul_overflow(x.lo, y.hi, &at[1]) |
-               __builtin_mul_overflow(x.hi, y.lo, &at[2]) | __builtin_mul_overflow(x.hi, y.hi, &at[3]);
-        *out = (Ends){at[0], at[0]};
-        for (int i = 1; i < 4; i++) {
-            if (at[i] < out->lo) out->lo = at[i];
-            if (at[i] > out->hi) out->hi = at[i];
+        for (int i = 0; i < 4; i++) {
+            int64_t at;
+            if (__builtin_mul_overflow(i & 1 ? x.hi : x.lo, i & 2 ? y.hi : y.lo, &at)) return false;
+            if (i == 0 || at < out->lo) out->lo = at;
+            if (i == 0 || at > out->hi) out->hi = at;
         }
-        return !over;
+        return true;
     case OP_DIV:
         *out = (Ends){x.lo / (y.lo > 0 ? y.hi : 1), x.hi / (y.lo > 0 ? y.lo : 1)};
         return x.lo >= 0 && y.lo > 0;
