@@ -198,7 +198,7 @@ lane() {
         group nvrtc "$no_venv" "apt-get install python3-venv" env TILEWRIGHT_NVRTC_VENV=$venv python3 tests/compile_all.py
     fi
     group random "$(need python3)" "apt-get install python3" quickly random_programs
-    group tenstorrent "$no_cxx" "apt-get install g++" tenstorrent
+    group tenstorrent "$no_cxx" "apt-get install g++" quick_headers tenstorrent
     group hip "$(need python3 clang-19)${no_cxx}" "apt-get install clang-19 lld-19 g++" quick_headers hip
     group plans "$no_cxx" "apt-get install g++" quick_headers property emulated,tenstorrent 1
     group emulated "$no_cxx" "apt-get install g++" quick_headers numeric emulated 0

@@ -22,7 +22,7 @@ import types
 
 BOUND = 2e-2
 ROWS = {}
-HOST_ONLY = set()  # files whose kernels bring functions in CUDA, which the emulator does not run
+HOST_ONLY = set()  # files whose kernels bring functions in CUDA, which the emulator does not run, or do not fit into its shared memory
 
 
 def row(*files, emulated=True):
@@ -405,6 +405,27 @@ def decode(c):
         got = c.m.flashattn(2, 8, 2, keys, 64, block_N=64, block_H=64, num_split=split, num_stages=2, threads=128)(q, k, v, mask)
         allowed = mask.bool().permute(0, 2, 1).repeat_interleave(4, 1)[:, :, None]
         yield got, c.attend(q[:, :, None], *c.turned(k, v), mask=allowed)[:, :, 0]
+
+
+def latent_roles(c, *more):
+    q, pe, kv, k_pe = c.rand(1, 64, 512), c.rand(1, 64, 64), c.rand(1, 256, 1, 512), c.rand(1, 256, 1, 64)
+    weights = (joined(c, q, pe) @ joined(c, kv, k_pe)[:, :, 0].transpose(1, 2) * 576 ** -0.5).softmax(-1)
+    kernel = c.m.flashattn(1, 64, 1, 256, 512, 64, 64, 64, 1, *more)
+    yield kernel(q, pe, kv, k_pe, c.zeros(1, 64, 1, dtype=c.f16), c.zeros(1, 64, 1, 512, dtype=c.f16)), weights @ kv[:, :, 0].double()
+
+
+def joined(c, *parts):
+    return c.t.cat([part.double() for part in parts], -1)
+
+
+@row("deepseek_mla/example_mla_decode_ws.py")
+def latent_by_roles(c):
+    yield from latent_roles(c, 576 ** -0.5)
+
+
+@row("warp_specialize/example_warp_specialize_flashmla.py", emulated=False)
+def latent_by_two_groups(c):
+    yield from latent_roles(c)
 
 
 @row("deepseek_mla/example_mla_decode.py", "deepseek_mla/experimental/example_mla_decode_kv_fp8.py")

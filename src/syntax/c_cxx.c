@@ -143,9 +143,10 @@ static bool refuse_cast(Parser *ps) {
     static const char *const casts[] = {"static_cast", "const_cast", "dynamic_cast", "reinterpret_cast"};
     bool is = false;
     for (size_t i = 0; i < sizeof casts / sizeof *casts; i++) is |= is_word(ps->at, casts[i]);
+    if (!is || ps->at[1].kind != CT_LT) return false;
     const CToken *type = ps->at + 2, *end = type;
     while (end->kind != CT_GT && end->kind != CT_SEMI && end->kind != CT_LPAREN && end->kind != CT_END) end++;
-    if (!is || ps->at[1].kind != CT_LT || end->kind != CT_GT) return false;
+    if (end->kind != CT_GT) return false;
     Text text = text_new(ps->arena);
     bool refers = end[-1].kind == CT_AMP;
     for (const CToken *t = type; t < end - refers; t++)
@@ -237,12 +238,14 @@ static const CToken *skip_braces(const CToken *at) {
 bool parser_cxx_struct(Parser *ps) {
     const CToken *end = skip_braces(ps->at), *first = NULL;
     bool callbacks = false;
-    int depth = 0;
+    int depth = 0, parentheses = 0;
     if (ps->panic) return false;
     for (const CToken *t = ps->at; t < end; t++) {
         depth += t->kind == CT_LBRACE;
         depth -= t->kind == CT_RBRACE;
-        if (depth == 1 && !first && (is_class_word(t) || is_function(t))) first = t;
+        if (depth == 1 && !parentheses && !first && (is_class_word(t) || is_function(t))) first = t;
+        parentheses += t->kind == CT_LPAREN;
+        parentheses -= t->kind == CT_RPAREN && parentheses;
         if (t->kind == CK_STRUCT && (is_word(t + 1, "producer") || is_word(t + 1, "consumer")) &&
             t[2].kind == CT_LBRACE)
             callbacks = true, first = first ? first : t;

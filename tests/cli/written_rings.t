@@ -120,11 +120,10 @@ dot: the right operand is read where it lies in `b`
 execution: flat, 512 threads, 135168 bytes of shared memory
 $ tilewright check $ROOT/kernels/tilec/matmul.tile.c -D NB=2 -D STAGES=3 --set written=on --target cuda --emulate --grid 2 --arg g.A=randn:bf16[200,130] --arg g.B=randn:bf16[130,260] --arg g.C=zeros:bf16[200,260] | tail -1 | grep -o ok
 ok
-$ sh said $ROOT/kernels/tilec/mamba2.tile.c
-dot: the left operand is copied from `q`, for it alone: between the read and the product others may be told that it has been read
-dot: the left operand is read where it lies in `k`
+$ sh said $ROOT/kernels/tilec/mamba2.tile.c:mamba2
 dot: the left operand is read where it lies in `q`
+dot: the left operand is read where it lies in `v0`
 dot: the right operand is read where it lies in `k`
-dot: the right operand is read where it lies in `state`
+dot: the right operand is read where it lies in `state0`
 dot: the right operand is read where it lies in `v`
-execution: flat, 512 threads, 168960 bytes of shared memory
+execution: flat, 512 threads, 103424 bytes of shared memory

@@ -10,6 +10,7 @@
  *   tt_exact.c         reductions of f32 in steps, since source registers cut them
  *   tt_buffer.c        DRAM buffers
  *   tt_shards.c        those that lie in L1, and tasks that follow their shards
+ *   tt_constant.c      what is the same for all tasks, and comes once
  *   tt_stream.c        outputs that are handed over in parts
  *   tt_share.c         loads that cores share
  *   tt_uneven.c        loops whose trips differ between those cores
@@ -52,6 +53,7 @@ typedef struct TtField {
     bool moved, multiplied;
     const Op *load; /* the tload that fills it, or NULL */
     bool plain;     /* element by element (tt_index_text.c) */
+    bool stays;     /* the same for all tasks: it comes once (tt_constant.c) */
     bool streams;   /* an output whose pages are handed over as they are made (tt_stream.c) */
 } TtField;
 
@@ -62,6 +64,7 @@ typedef struct TtIndexTile {
     const Op *user;    /* the first, for messages */
     const Op *wait;    /* in compute: its item comes with the item of this wait; NULL: one for each task */
     const Op *acquire; /* in load: where that item is made */
+    bool stays;        /* the same for all tasks: there is one */
 } TtIndexTile;
 
 /* A loop of the reader, and compute's own, whose end differs between cores that share its loads (tt_uneven.c). */
@@ -185,6 +188,10 @@ bool tt_is_plain_store(const Tt *tt, const Op *store); /* as that planned */
 
 /* All buffers of loads and stores, before kernels are built. */
 void tt_plan_buffers(Tt *tt);
+
+/* --- tt_constant.c --- */
+void tt_plan_constants(Tt *tt);
+bool tt_is_constant_tile(Tt *tt, Ref value); /* of indices */
 
 /* --- tt_stream.c --- */
 void tt_plan_streams(Tt *tt);
