@@ -74,6 +74,20 @@ typedef struct TtUneven {
     TtShare share;
 } TtUneven;
 
+/* What an index vector is read from, and where it lies in L1 then. */
+typedef struct TtFetch {
+    const Op *load;
+    int cb;
+} TtFetch;
+typedef VEC(TtFetch) TtFetched;
+
+/* A page of what lies outside of tensors. */
+typedef struct TtFill {
+    TtFormat format;
+    uint32_t bits; /* an element */
+    int cb;
+} TtFill;
+
 typedef struct Tt {
     PassContext *cx;
     Kernel *k;
@@ -84,6 +98,8 @@ typedef struct Tt {
     VEC(TtField) fields;
     VEC(TtIndexTile) index_tiles;
     VEC(TtUneven) uneven;
+    TtFetched fetches;
+    VEC(TtFill) fills;
     VEC(Ref) buffer_tensors; /* of plan->buffers */
     VEC(const Op *) buffer_accesses; /* the first one of each */
     TtPaging *paging;        /* of rank-1 tiles, by Ref */
@@ -186,7 +202,9 @@ const char *tt_plain_load(Tt *tt, const Op *load, TtPaging paging);
 void tt_plan_plain_stores(Tt *tt);
 bool tt_is_plain_store(const Tt *tt, const Op *store); /* as that planned */
 
-/* All buffers of loads and stores, before kernels are built. */
+/* The CB with a page of what lies outside of the buffer's tensor. */
+int tt_fill_cb(Tt *tt, int buffer);
+/* All buffers of loads and stores, and CBs of what loads need beside them, before kernels are built. */
 void tt_plan_buffers(Tt *tt);
 
 /* --- tt_constant.c --- */
@@ -307,12 +325,8 @@ const char *tt_vector_element(Role *role, const Op *user, Ref vector, const char
 /* The dimension of the tensor whose places an index vector of the load gives; -1: none. */
 int tt_indexed_dim(const Tt *tt, const Op *access);
 const char *tt_odd_vector(Tt *tt, const Op *access); /* why the reader cannot fetch its index vector in pages; NULL */
+void tt_plan_fetches(Tt *tt); /* CBs and buffers of what index vectors are read from */
 /* Brings what the index vector of the load is read from to L1, and waits for it; and gives that up. */
-typedef struct TtFetch {
-    const Op *load;
-    int cb;
-} TtFetch;
-typedef VEC(TtFetch) TtFetched;
 TtFetched tt_fetch_indices(Role *role, const Op *load);
 void tt_drop_indices(Role *role, const TtFetched *fetched);
 const char *tt_fetched(Role *role, const Op *load); /* where an index vector lies in L1 */
