@@ -496,6 +496,12 @@ static Ref simplify_slice(const Kernel *k, Op *op, const Type *type, bool *chang
     return REF_NONE;
 }
 
+/* Where a tensor that the kernel makes begins is what it was made with. */
+static Ref simplify_base(const Kernel *k, const Op *op, const Type *type) {
+    const Op *tensor = made_by(k, op->operands[0], OP_TENSOR);
+    return tensor && ir_type(k, tensor->operands[0]) == type ? tensor->operands[0] : REF_NONE;
+}
+
 Ref fold_simplify(Builder *b, Op *op, bool *changed) {
     if (op->code == OP_LOAD) drop_true_mask(b->kernel, op, 1, changed);
     if (op->code == OP_STORE) drop_true_mask(b->kernel, op, 2, changed);
@@ -510,6 +516,7 @@ Ref fold_simplify(Builder *b, Op *op, bool *changed) {
     case OP_RESHAPE:
     case OP_PERMUTE: return simplify_shape(b, op, type);
     case OP_SLICE: return simplify_slice(b->kernel, op, type, changed);
+    case OP_BASE: return simplify_base(b->kernel, op, type);
     default: break;
     }
     return op_has(op->code, TRAIT_ELEMENTWISE) ? simplify_elementwise(b, op, type, changed) : REF_NONE;
