@@ -314,6 +314,22 @@ static bool check_box(Infer *in, const Type *whole, int list, const Type *box) {
     return true;
 }
 
+/* A box of a buffer, or (`box`) matrices of one as one matrix. */
+static bool check_shown(Infer *in, const Type *shown) {
+    const Attr *attr = op_attr(in->op, AT_BOX);
+    const Type *whole = operand_type(in, 0);
+    if (!attr) return check_box(in, whole, 0, shown);
+    int count = attr->list.count;
+    const int64_t *at = attr->list.at;
+    if (shown->rank != 2 || count < 3 || count > whole->rank) return fail(in, "`box` is one of matrices, shown as one");
+    const Type *box = ty_with_shape(in->k->module, shown, count, at);
+    bool below = shown->extent[1] == at[count - 1], beside = count == 3 && shown->extent[0] == at[1];
+    if (ty_elements(box) != ty_elements(shown) || !(below || beside))
+        return fail(in, "%s is not %s with its matrices below each other, nor side by side", show(in, shown),
+                    show(in, box));
+    return check_box(in, whole, 0, box);
+}
+
 static bool infer_given(Infer *in) {
     const Type *g = in->given;
     const Op *op = in->op;
@@ -376,8 +392,10 @@ static bool infer_given(Infer *in) {
         if (!tile || g->rank != x->rank) return fail(in, "a slice keeps the rank of %s", show(in, x));
         if (!check_box(in, x, 0, g)) return false;
         break;
-    case OP_TLOAD:
     case OP_BLOAD:
+        if (!tile || !check_shown(in, g)) return tile ? false : fail(in, "it gives a tile or a scalar");
+        break;
+    case OP_TLOAD:
         if (!tile || !check_box(in, x, 0, g)) return tile ? false : fail(in, "it gives a tile or a scalar");
         break;
     case OP_BUF:

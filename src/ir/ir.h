@@ -278,6 +278,9 @@ Ref ir_literal_float(Kernel *k, const Type *scalar, double value); /* rounded to
 /* True and the value if the reference is a literal integer (or i1). */
 bool ir_const_int(const Kernel *k, Ref r, int64_t *value);
 bool ir_is_zero(const Kernel *k, Ref r); /* is it, or each element of it, 0? All bits: -0.0 is another number */
+/* The box of its buffer that a bload reads; are the matrices of it side by side in what the op gives? */
+const Type *ir_box_of(const Kernel *k, const Op *bload);
+bool ir_is_beside(const Kernel *k, const Op *bload);
 bool ir_fills_zero(const Kernel *k, const Op *load); /* is what it reads outside of its tensor 0? */
 
 /* --- attributes of an op (or of a kernel) --- */

@@ -208,6 +208,17 @@ Ref ir_literal_float(Kernel *k, const Type *scalar, double value) {
     return intern_literal(k, (Literal){.type = scalar, .f = value});
 }
 
+const Type *ir_box_of(const Kernel *k, const Op *bload) {
+    const Type *type = ir_type(k, bload->results[0]);
+    const Attr *box = op_attr(bload, AT_BOX);
+    return box ? ty_with_shape(k->module, type, box->list.count, box->list.at) : type;
+}
+
+bool ir_is_beside(const Kernel *k, const Op *bload) {
+    const Type *type = ir_type(k, bload->results[0]), *box = ir_box_of(k, bload);
+    return op_attr(bload, AT_BOX) && box->extent[box->rank - 1] != type->extent[type->rank - 1];
+}
+
 bool ir_fills_zero(const Kernel *k, const Op *load) {
     const Attr *fill = op_attr(load, AT_FILL);
     return !fill || ir_is_zero(k, fill->ref);

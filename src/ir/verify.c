@@ -355,6 +355,9 @@ static void check_layout(Verifier *v, const Op *op, Ref ref) {
 /* What must be gone in a form. */
 static void check_form(Verifier *v, const Op *op) {
     if (op->code == OP_CONVERT && v->form < FORM_LAYOUT) complain(v, op, "it stands in layout form only");
+    const Layout *layout = op->code == OP_BLOAD ? ir_value(v->k, op->results[0])->layout : NULL;
+    if (op->code == OP_BLOAD && op_attr(op, AT_BOX) && (!layout || layout->home != HOME_SHARED))
+        complain(v, op, "`box` is of what lives in shared memory, in layout form");
     if (op->code == OP_ROLE && (!op->parent->owner || op->parent->owner->code != OP_TASKS))
         complain(v, op, "a role stands directly in `tasks`");
     if (op->code == OP_RING && op->parent->owner) complain(v, op, "a ring stands in the kernel's own region");

@@ -15,6 +15,8 @@
  *     %b = select %c, 0.0, -inf ; %s = add %x, %b
  *  -> %s = if %all { %t = add %x, 0.0 ; yield %t } else { %b = select %c, 0.0, -inf ; %t = add %x, %b ; yield %t }
  *
+ * Masks behind each other that fill in the same number are one first, so that there is one test.
+ *
  * The test is made in 64 bits and says no where a place would leave int32, so it is exact: in the
  * ring of integers modulo 2^32 sums and products are those of the exact numbers. */
 #include "analysis/affine.h"
@@ -34,6 +36,7 @@ typedef struct Guard {
     Analysis a;
     Test tests[MAX_TESTS];
     int count;
+    const int *uses; /* by Ref, before the pass */
     bool changed;
 } Guard;
 
@@ -206,10 +209,30 @@ static bool may_hold(Guard *g) {
     return true;
 }
 
+static bool is_large(const Guard *g, const Op *op) {
+    const Type *type = op->result_count == 1 ? ir_type(g->k, op->results[0]) : NULL;
+    return type && type->kind == TY_TILE && type->rank && ty_elements(type) >= GUARD_ELEMENTS && is_in_loop(op);
+}
+
+/* select c, (select d, x, n), n  ->  select (c and d), x, n */
+static void join(Op *op, void *user) {
+    Guard *g = user;
+    Op *inner = op->code == OP_SELECT && ref_is_value(op->operands[1]) ? ir_value(g->k, op->operands[1])->op : NULL;
+    if (!inner || inner->code != OP_SELECT || inner->parent != op->parent || !is_large(g, op)) return;
+    bool same = ref_is_literal(op->operands[2]) && op->operands[2] == inner->operands[2] &&
+                ir_type(g->k, inner->operands[1]) == ir_type(g->k, op->results[0]);
+    if (!same || g->uses[op->operands[1]] != 1) return;
+    Builder b = ir_builder_before(g->k, op);
+    op->operands[0] = ir_binary(&b, OP_AND, op->operands[0], inner->operands[0]);
+    op->operands[1] = inner->operands[1];
+    ir_remove(inner);
+    g->changed = true;
+}
+
 static void visit(Op *op, void *user) {
     Guard *g = user;
-    const Type *type = op->result_count == 1 ? ir_type(g->k, op->results[0]) : NULL;
-    if (!type || type->kind != TY_TILE || !type->rank || ty_elements(type) < GUARD_ELEMENTS || !is_in_loop(op)) return;
+    if (!is_large(g, op)) return;
+    const Type *type = ir_type(g->k, op->results[0]);
     const Op *number = chosen_number(g, op), *select = number ? number : op;
     if (!number && !is_masked(g, op)) return;
     g->count = 0;
@@ -241,6 +264,8 @@ bool pass_guard(PassContext *cx, Kernel *k) {
     if (!cx->machine->has_threads) return false;
     Guard g = {.cx = cx, .k = k};
     affine_init(&g.a, k, cx->scratch, true);
+    g.uses = ir_count_uses(k, cx->scratch);
+    ir_walk(k->body, join, &g);
     ir_walk(k->body, visit, &g);
     if (g.changed) fold_tidy(k, cx->scratch);
     return g.changed;

@@ -25,8 +25,7 @@
  * Else the launch, which knows, takes a variant of the kernel (runtime/launch). */
 #include "pass/join_state.h"
 
-/* As many as the kernel's own grid has; a launch may have another. 0: nobody knows. */
-static int64_t own_count(const Join *x, Ref count) {
+int64_t join_own_count(const Join *x, Ref count) {
     const Op *op = ref_is_value(count) ? ir_value(x->k, count)->op : NULL;
     int64_t number;
     if (!op || op->code != OP_NUM_PROGRAMS || !x->k->grid) return 0;
@@ -85,14 +84,18 @@ static void change_rings(Join *x) {
     }
 }
 
+void join_lengthen(Join *x) {
+    for (size_t v = 1; v < x->count; v++)
+        if (x->at->axis[v]) x->k->values.at[v].type = longer(x, x->k->values.at[v].type, x->at->axis[v]);
+    change_rings(x);
+}
+
 static void change(Join *x, int place) {
     Kernel *k = x->k;
     Region *body = tasks_body(x->tasks);
     bound_stores(x, body);
     join_count_further(x, body);
-    for (size_t v = 1; v < x->count; v++)
-        if (x->at->axis[v]) k->values.at[v].type = longer(x, k->values.at[v].type, x->at->axis[v]);
-    change_rings(x);
+    join_lengthen(x);
     Elem elem = join_type(x, x->at->index)->elem;
     Builder b = ir_builder_before(k, x->tasks), start = ir_builder_before(k, body->first);
     Ref groups = ir_binary(&b, OP_CDIV, ir_cast(&b, x->at->count, elem), ir_int(&b, elem, x->at->factor));
@@ -126,7 +129,7 @@ bool pass_join(PassContext *cx, Kernel *k) {
     for (int i = 0; i < 2; i++) cx->join.apart |= x.along[i].possible && x.along[i].uneven; /* as rows are kept */
     int64_t tasks[2] = {0, 0};
     for (int i = 0; i < 2 && possible; i++)
-        tasks[i] = x.along[i].full ? x.along[i].full : own_count(&x, x.along[i].count);
+        tasks[i] = x.along[i].full ? x.along[i].full : join_own_count(&x, x.along[i].count);
     JoinSize size = asked.rows ? asked : join_choose(cx->machine, &cx->join, tasks);
     for (int i = 0; i < 2; i++) {
         x.at = &x.along[i];
@@ -143,7 +146,6 @@ bool pass_join(PassContext *cx, Kernel *k) {
         x.at = &x.along[i];
         if (x.at->factor > 1) change(&x, rank - 2 + i);
     }
-    if (size.rows * size.columns > 1) join_deepen(&x, cx->machine->ring_bytes - join_held(&cx->join, size));
     if (size.rows * size.columns > 1) cx->options.join = size.rows << 16 | size.columns; /* launches need not ask */
     if (size.rows * size.columns > 1) pass_find(cx, k->range, FIND_JOIN, size.rows, size.columns);
     return size.rows * size.columns > 1;

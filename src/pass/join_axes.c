@@ -23,7 +23,7 @@ static bool step_of(const Join *x, Ref ref, int64_t *step) {
     int64_t a, b, number;
     *step = 0;
     if (!join_follows(x, ref)) return true;
-    if (ref == x->at->index) return *step = 1, true;
+    if (ref == x->at->index || ref == x->at->other) return *step = x->at->step, true;
     const Op *op = ir_value(x->k, ref)->op;
     if (!op) return false;
     switch (op->code) {
@@ -98,6 +98,13 @@ int join_counted(const Join *x, const Op *op) {
         if (iota && iota->code == OP_IOTA && is_start && step == join_type(x, tile)->extent[0]) return i;
     }
     return -1;
+}
+
+static bool is_trips(const Join *x) { return x->at->body[0] != NULL; }
+static bool adds_up(const Join *x, const Op *op) {
+    for (size_t i = 0; i < x->at->sums.count; i++)
+        if (x->at->sums.at[i] == op) return true;
+    return false;
 }
 
 static void mark(Join *x, Ref ref, int axis) {
@@ -198,6 +205,7 @@ static void settle_op(Join *x, const Op *op) {
         if (join_type(x, op->results[0])->rank != 2) return;
         unify(x, op->operands[0], 0, op->results[0], 0);
         unify(x, op->operands[1], 1, op->results[0], 1);
+        if (is_trips(x)) unify(x, op->operands[0], 1, op->operands[1], 0);
         unify_all(x, op->operands[2], op->results[0]);
         return;
     case OP_REDUCE: {
@@ -252,34 +260,56 @@ static bool access_is_possible(Join *x, const Op *op) {
            step == join_type(x, tile)->extent[axis];
 }
 
-/* Integers: those that are counted alone. */
+/* Integers: of tasks, those that are counted alone. */
 static bool tile_is_possible(const Join *x, const Op *op, Ref ref) {
     const Type *type = join_type(x, ref);
     bool is_counted = op_has(op->code, TRAIT_ELEMENTWISE) || op->code == OP_EXPAND || op->code == OP_BROADCAST ||
                       op->code == OP_RESHAPE;
-    return !type->pointer && (elem_is_float(type->elem) || type->elem == EL_I1 || is_counted);
+    return !type->pointer && (is_trips(x) || elem_is_float(type->elem) || type->elem == EL_I1 || is_counted);
+}
+
+/* A sum over trips is one over longer trips. */
+static bool sum_is_possible(const Join *x, const Op *op) {
+    if (join_axis(x, op->results[0])) return false;
+    if (op->code == OP_REDUCE) return join_axis(x, op->operands[0]) == op_int(op, AT_AXIS, 0) + 1;
+    return join_axis(x, op->operands[0]) == 2 && join_axis(x, op->operands[1]) == 1;
+}
+
+/* Of trips: who lies in front of the loop stays as long as it is, but for numbers, of which there are any many. */
+static bool operand_is_possible(const Join *x, Ref ref) {
+    if (!join_axis(x, ref) || !is_trips(x)) return true;
+    const Value *value = ir_value(x->k, ref);
+    if (value->op && value->op->code == OP_SPLAT) return true;
+    const Region *region = value->op ? value->op->parent : value->region;
+    if (!value->op && (region == x->at->body[0] || region == x->at->body[1])) return false; /* carried */
+    while (region && region != x->at->body[0] && region != x->at->body[1])
+        region = region->owner ? region->owner->parent : NULL;
+    return region != NULL;
 }
 
 static bool op_is_possible(Join *x, const Op *op) {
     bool any = false, is_access = op->code == OP_TLOAD || op->code == OP_TSTORE;
     if (is_access) return access_is_possible(x, op);
     if (op->code == OP_TATOMIC || op->code == OP_ATOMIC) return false; /* each task does it */
-    if (join_is_uneven(x, op)) return uneven_is_possible(x, op);
+    if (join_is_uneven(x, op)) return !is_trips(x) && uneven_is_possible(x, op);
+    if (is_trips(x) && op->code == OP_TSTORE) return false;
     if (join_counted(x, op) >= 0) return true;
     for (int i = 0; i < op->operand_count; i++) {
         Ref ref = op->operands[i];
         if (join_follows(x, ref) && !makes_scalar(x, op)) return false;
+        if (!operand_is_possible(x, ref)) return false;
         any |= join_axis(x, ref) > 0;
     }
     for (int i = 0; i < op->result_count; i++) {
         any |= join_axis(x, op->results[i]) > 0;
         if (join_axis(x, op->results[i]) && !tile_is_possible(x, op, op->results[i])) return false;
     }
+    if (adds_up(x, op)) return sum_is_possible(x, op);
     if (!any) return true;
     switch (op->code) {
     case OP_PUT: return op_list(op, 0).count == 0;
     case OP_GET: return op_list(op, 0).count == 0;
-    case OP_YIELD: return op->parent->owner->code == OP_FOR;
+    case OP_YIELD: return op->parent->owner->code == OP_FOR && !(is_trips(x) && op->parent == x->at->body[0]);
     case OP_FOR:
     case OP_PERMUTE: return true;
     case OP_RESHAPE: {
@@ -328,6 +358,7 @@ void join_find_along(Join *x, Along *at) {
     at->axis = ARENA_ARRAY(x->cx->scratch, signed char, x->count);
     at->possible = ref_is_value(at->count) || ref_is_literal(at->count);
     at->follows[at->index] = true;
+    at->step = 1;
     follow_region(x, body);
     x->changed = true;
     while (x->changed && at->possible) {
@@ -339,4 +370,17 @@ void join_find_along(Join *x, Along *at) {
     int64_t number;
     at->full = ir_const_int(x->k, at->count, &number) ? number : 0;
     if (!at->full) at->possible &= join_stores_can_end(x, body); /* nobody knows whether the last group is full */
+}
+
+void join_find_trips(Join *x, Along *at) {
+    x->at = at;
+    at->follows = ARENA_ARRAY(x->cx->scratch, bool, x->count);
+    at->axis = ARENA_ARRAY(x->cx->scratch, signed char, x->count);
+    at->follows[at->index] = at->follows[at->other] = at->possible = x->changed = true;
+    for (int i = 0; i < 2; i++) follow_region(x, at->body[i]);
+    while (x->changed && at->possible) {
+        x->changed = false;
+        for (int i = 0; i < 2; i++) settle_region(x, at->body[i]);
+    }
+    for (int i = 0; i < 2 && at->possible; i++) test_region(x, at->body[i]);
 }

@@ -4,8 +4,9 @@
  *   join.c         the pass: which tasks become one, and the change
  *   join_axes.c    along which indices that can be, and which axes of which tiles get longer
  *   join_rows.c    loops that have more trips for later tasks
- *   join_deep.c    trips of a loop of products that become one
- *   join_choose.c  how many */
+ *   join_choose.c  how many
+ *
+ * Pass `nest` asks the same of the trips of a loop: which axes get longer where several become one. */
 #ifndef PASS_JOIN_STATE_H
 #define PASS_JOIN_STATE_H
 #include "pass/join.h"
@@ -13,8 +14,12 @@
 #include "ir/ringform.h"
 #include "pass/pass.h"
 
-typedef struct Along { /* one of the two indices */
+typedef struct Along { /* one of the two indices; or that of a loop */
     Ref index, count;  /* of tasks */
+    const Region *body[2]; /* of a loop, of the roles that compute and load; NULL: tasks */
+    Ref other;             /* .. its index in the other role */
+    int64_t step;          /* from one to the next */
+    VEC(const Op *) sums;  /* .. products and reductions that its trips add up */
     int factor;
     bool *follows; /* by Ref: scalars that are made of the index */
     signed char *axis, fields[MAX_RINGS][MAX_RING_FIELDS]; /* that gets longer, from 1 on; 0: none. By Ref; by ring */
@@ -57,12 +62,18 @@ bool join_is_uneven(const Join *x, const Op *op); /* a loop whose end alone foll
 /* Can what is stored be given another end? A parameter that is a tensor has its own. */
 bool join_stores_can_end(const Join *x, const Region *region);
 
+/* The same of the trips of a loop: body, index, other, step and sums are known. */
+void join_find_trips(Join *x, Along *at);
+
+/* --- join.c --- */
+/* As many as the kernel's own grid has; a launch may have another. 0: nobody knows. */
+int64_t join_own_count(const Join *x, Ref count);
+/* Makes the axes longer of values and rings. */
+void join_lengthen(Join *x);
+
 /* --- join_rows.c --- */
 void join_even_loops(Join *x, Ref first, const Region *region); /* first: the index of a group's first task */
 void join_count_further(Join *x, const Region *region);         /* what is counted along an axis */
-
-/* --- join_deep.c --- */
-void join_deepen(Join *x, int64_t bytes); /* that may be held more */
 
 /* --- join_choose.c --- */
 JoinLimits join_limits(Join *x);

@@ -125,7 +125,8 @@ typedef struct Machine {
 
     /* --- memory of a block, and ways into it --- */
     int core_rows, core_columns; /* of a grid of cores that share what they load .. */
-    int load_bytes;              /* .. a cycle from memory, all of them together */
+    int load_bytes;              /* .. a cycle from memory, all of them together .. */
+    int load_banks;              /* .. out of so many banks, page after page */
     int64_t ring_bytes; /* shared memory or L1: rings and scratch */
     int64_t unit_bytes; /* that the blocks of a multiprocessor have together; 0: the same */
     int block_bytes;    /* that a multiprocessor sets aside for each block, beside ring_bytes */

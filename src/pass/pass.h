@@ -28,6 +28,8 @@ typedef struct PassOptions {
     int cluster;       /* 0 auto, 1 none, 2: pairs of blocks that share loads */
     int rotate;        /* -1 auto, 0 off: products that run under the next trip's arithmetic */
     int join;          /* 0 auto: 65536 x rows + columns of tasks that become one (join.c) */
+    int nest;          /* 0 auto: trips of a loop that become one, at most (nest.c) */
+    int chunk;         /* 0 auto: pages along K that such trips load, or a number that divides it */
     int gang;          /* 0 auto: programs that run side by side in a block */
     int max_registers; /* of a thread; 0: as the assembler chooses */
     bool written; /* threads run as they are written */

@@ -28,6 +28,7 @@ const char *c_token_text(CTok kind) { return words[kind].text; }
 int c_token_precedence(CTok kind) { return words[kind].precedence; }
 
 CTok c_keyword(const char *text, size_t length) {
+    if (text_equal(text, length, "static_assert")) return CK_STATIC_ASSERT; /* as C23 has it */
     for (int kind = CT_HASH + 1; kind < CT_COUNT; kind++)
         if (*words[kind].text == *text && text_equal(text, length, words[kind].text)) return (CTok)kind;
     return CT_IDENT;

@@ -114,14 +114,17 @@
     C_REFUSED("auto", "`auto`", "write the type")                                                   \
     C_REFUSED("asm", "inline assembly", "use the built-in operations")                              \
     C_REFUSED("__asm__", "inline assembly", "use the built-in operations")                          \
+    C_REFUSED("nullptr", "C++'s `nullptr`", "write 0")                                              \
     C_REFUSED("template", "a C++ template", "write an enum constant, or a definition from outside") \
     C_REFUSED("using", "C++'s `using`", "write a typedef")                                          \
     C_REFUSED("namespace", "a C++ namespace", "names of Tile C need no prefix")                     \
     C_REFUSED("class", "a C++ class", "write a struct and functions")                               \
     C_REFUSED("constexpr", "C++'s `constexpr`", "write an enum constant: enum { N = 4 };")          \
     C_REFUSED("typename", "C++'s `typename`", "write the type alone")                               \
-    C_REFUSED("static_cast", "C++'s `static_cast`", "write (type)value")                            \
-    C_REFUSED("reinterpret_cast", "C++'s `reinterpret_cast`", "use `tile_view(type, tile)`")        \
+    C_REFUSED("decltype", "C++'s `decltype`", "write the type")                                     \
+    C_REFUSED("delete", "C++'s `delete`", "leave it out: arrays end with their block")              \
+    C_REFUSED("try", "C++ exceptions", "leave them out: nothing throws")                            \
+    C_REFUSED("throw", "C++ exceptions", "leave them out: nothing throws"          )               \
     C_REFUSED("shared_allocator", "an allocator", "write shared_alloc(type), or declare the tile")  \
     C_REFUSED("tma_swizzle_allocator", "an allocator", "write shared_alloc(type), or declare the tile")
 

@@ -125,6 +125,7 @@ static CNode *parse_one_type(Parser *ps) {
         bool entered = parser_enter(ps);
         if (entered) parse_arguments(ps, node);
         parser_leave(ps);
+        if (!ps->panic && at_token(ps, CT_COLON) && parser_cxx_vector(ps, first)) return node_new(ps, C_ERROR, first);
     }
     return node_end(ps, node);
 }
@@ -163,6 +164,7 @@ static void parse_specifiers(Parser *ps, Specifiers *out) {
         CTok kind = ps->at->kind;
         NameKind name = parser_lookup(ps, ps->at);
         bool type = is_type_word(kind) || name == NAME_TYPE || name == NAME_TILE_TYPE;
+        if (out->type && out->type->flags & C_FLAG_DEFINED && ps->at->line_start && !qualifier_flag(kind)) break;
         if (storage_flag(kind) || qualifier_flag(kind) || kind == CK_TYPEDEF) {
             out->flags |= storage_flag(kind);
             qualifiers |= qualifier_flag(kind);
@@ -269,6 +271,8 @@ static CNode *parse_parameters(Parser *ps) {
         parse_declarator(ps, specifiers.type, &declarator);
         if (declarator.parameters)
             parser_refuse(ps, first->range, "functions as parameters", "call the function by name");
+        if (!ps->panic && at_token(ps, CT_ASSIGN))
+            parser_refuse(ps, ps->at->range, "default arguments", "leave it out, and give all arguments in calls");
         CNode *parameter = node_one(ps, C_PARAMETER, first, declarator.type);
         parameter->name = declarator.name;
         node_open(ps, parameter);
@@ -323,6 +327,7 @@ static CNode *parse_struct(Parser *ps) {
         return node_end(ps, node);
     }
     node->flags = C_FLAG_DEFINED;
+    if (parser_cxx_struct(ps)) return node_end(ps, node);
     if (parser_enter(ps)) {
         parser_advance(ps);
         while (!ps->panic && !at_token(ps, CT_RBRACE) && !at_token(ps, CT_END)) parse_fields(ps, &fields);
@@ -338,6 +343,12 @@ static CNode *parse_enum(Parser *ps) {
     CNode *node = node_new(ps, C_TYPE_ENUM, ps->at);
     size_t kids = ps->open.count;
     parser_advance(ps);
+    bool word = at_token(ps, CT_IDENT) && text_equal(ps->at->text, ps->at->length, "class");
+    bool scoped = word || at_token(ps, CK_STRUCT);
+    if (scoped && ps->at[1].kind == CT_IDENT) {
+        parser_bind(ps, parser_name(ps, ps->at + 1), NAME_TYPE);
+        return parser_refuse(ps, ps->at->range, "`enum class`", "write `enum`; its constants need no prefix");
+    }
     if (at_token(ps, CT_IDENT)) {
         node->name = parser_name(ps, ps->at);
         parser_advance(ps);
@@ -419,13 +430,26 @@ static CNode *finish_variable(Parser *ps, const Specifiers *specifiers, const De
     return node_end(ps, node);
 }
 
+static bool begins_declarator(const CToken *at) {
+    CTok next = at->kind == CT_IDENT ? at[1].kind : CT_END;
+    return at->kind != CT_IDENT || next == CT_SEMI || next == CT_COMMA || next == CT_ASSIGN || next == CT_LBRACKET;
+}
+
 /* Everything up to the `;` (or the end of a function's body) appended to out. */
 static void parse_declared(Parser *ps, CNodes *out, bool file_level) {
     Specifiers specifiers;
     Declarator declarator;
+    if (parser_cxx_statement(ps)) return;
     parse_specifiers(ps, &specifiers);
     if (ps->panic) return;
     CKind kind = specifiers.type->kind;
+    bool open = specifiers.type->flags & C_FLAG_DEFINED && ps->at->line_start && !specifiers.is_typedef;
+    if (open && (starts_declaration(ps) || !begins_declarator(ps->at))) { /* the next line is about something else */
+        parser_fail(ps, "`;`", "behind the struct");
+        ps->panic = false;
+        *VEC_PUSH(out, ps->arena) = node_one(ps, C_TYPE_ONLY, specifiers.first, specifiers.type);
+        return;
+    }
     if (at_token(ps, CT_SEMI)) {
         if (kind != C_TYPE_STRUCT && kind != C_TYPE_ENUM) {
             diag_emit(ps->diag, DIAG_C_NO_DECLARATOR, specifiers.type->range, ";");

@@ -140,6 +140,7 @@ static CNode *parse_primary(Parser *ps) {
         parser_advance(ps);
         return node_end(ps, node);
     }
+    case CT_LBRACKET: return parser_cxx_lambda(ps);
     default: return parser_fail(ps, "an expression", ps->last && !ps->in_line ? "here" : "in the condition");
     }
 }
@@ -165,6 +166,7 @@ static CNode *parse_postfix(Parser *ps, const CToken *first, CNode *node) {
             node = node_one(ps, C_MEMBER, first, node);
             node->name = name;
             node->op = op;
+            if (parser_cxx_member(ps, first, name)) return node;
         } else if (op == CT_INC || op == CT_DEC) {
             parser_advance(ps);
             node = node_one(ps, C_POSTFIX, first, node);

@@ -17,6 +17,7 @@ CNode *parse_block(Parser *ps) {
         parser_recover(ps);
         if (ps->at == before) parser_advance(ps);
         parser_take(ps, CK_ELSE); /* of the statement that was broken */
+        while (at_token(ps, CT_IDENT) && text_equal(ps->at->text, ps->at->length, "catch")) parser_recover(ps);
     }
     parser_close_scope(ps);
     if (!parser_expect(ps, CT_RBRACE, "at the end of the block"))
@@ -25,8 +26,20 @@ CNode *parse_block(Parser *ps) {
     return node_end(ps, node);
 }
 
+/* `if (int i = f(); i > 2)`: all of it goes. */
+static void refuse_declaration(Parser *ps) {
+    int depth = 1;
+    parser_refuse(ps, ps->at->range, "declarations in a condition", "declare it before the statement");
+    for (; depth && !at_token(ps, CT_END); parser_advance(ps))
+        depth += at_token(ps, CT_LPAREN) - at_token(ps, CT_RPAREN);
+}
+
 static CNode *parse_condition(Parser *ps, const char *where) {
+    if (at_token(ps, CT_IDENT) && text_equal(ps->at->text, ps->at->length, "constexpr"))
+        return parser_refuse(ps, ps->at->range, "`if constexpr`",
+                             "write `if`: one whose condition is a constant takes that side alone");
     parser_expect(ps, CT_LPAREN, where);
+    if (!ps->panic && starts_type(ps) && ps->at[1].kind != CT_COLON) refuse_declaration(ps);
     CNode *condition = ps->panic ? node_new(ps, C_ERROR, ps->at) : parse_expression(ps);
     if (!ps->panic) parser_expect(ps, CT_RPAREN, "behind the condition");
     return condition;
@@ -50,6 +63,7 @@ static CNode *parse_for(Parser *ps) {
     parser_advance(ps);
     parser_open_scope(ps);
     parser_expect(ps, CT_LPAREN, "behind `for`");
+    parser_cxx_range_for(ps);
     for (int i = 0; i < 3 && !ps->panic; i++) {
         CTok end = i == 2 ? CT_RPAREN : CT_SEMI;
         if (i == 0 && starts_declaration(ps)) {

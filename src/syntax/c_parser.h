@@ -72,6 +72,12 @@ void parser_close_scope(Parser *ps);
 bool parser_cxx(Parser *ps);
 bool parser_cxx_using(Parser *ps); /* using name = type; */
 bool parser_cxx_braces(Parser *ps);
+bool parser_cxx_struct(Parser *ps); /* a struct's body that is a class's: skipped up to its `}` */
+bool parser_cxx_statement(Parser *ps);
+bool parser_cxx_vector(Parser *ps, const CToken *type); /* `::col_vec` behind a type */
+CNode *parser_cxx_lambda(Parser *ps);  /* skipped, from `[` to behind its `}` */
+bool parser_cxx_range_for(Parser *ps); /* behind `for (` */
+bool parser_cxx_member(Parser *ps, const CToken *from, const char *name);
 bool parser_refused_word(Parser *ps, bool also_cxx);
 
 /* grammar */

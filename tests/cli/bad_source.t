@@ -327,3 +327,101 @@ cxx.tile.c:12:5: error: Tile C does not have C++ names `a::b`; write `block_sync
 cxx.tile.c:13:5: error: Tile C does not have C++ template arguments `<..>`; write `mma_async_wait(1)` [unsupported]
 cxx.tile.c:14:5: error: Tile C does not have an allocator; write shared_alloc(type), or declare the tile [unsupported]
 cxx.tile.c:15:10: error: Tile C does not have C++ references; write a pointer [unsupported]
+#! One cause, one message, wherever what follows it stands: structs that are classes are read to their end.
+$ cat > cxx.tile.c <<'EOF'
+> #include "tile.h"
+> struct globals { gl<float, 1, 1, -1, -1> x; }
+> template<int N> struct layout {
+>     using tile = st_bf<64, N>;
+>     template<typename T> struct input { T a[2]; };
+> };
+> struct matmul_template {
+>     static constexpr int NUM_CONSUMER_WARPS = 8;
+>     using layout = matmul_layout<2, 4>;
+>     __device__ static inline void common_setup(common_setup_args<layout> args) { args.num_iters = 1; }
+>     struct producer {
+>         __device__ static void setup(producer_setup_args<layout> args) { warpgroup::decrease_registers<40>(); }
+>     };
+> };
+> struct vector { int x; vector() : x(0) {} vector operator+(const vector &o) const { return {x + o.x}; } };
+> enum class mode { a, b };
+> constexpr float scale = 0.5f;
+> static constexpr int M = 4 * 2;
+> static_assert(sizeof(int) == 4, "int");
+> static int twice(int a = 3) { return a; }
+> tile_kernel(WARP_THREADS, 1) void k(struct globals g) {
+>     extern __shared__ alignment_dummy __shm[];
+>     st_fl<16, 32> (&s) = al.allocate<st_fl<16, 32>>();
+>     rt_fl(16, 32)::col_vec v;
+>     auto f = [&](int i) { return i + 1; };
+>     apply(&t, &t, [](int i, int j, float x) { return x; });
+>     int i = static_cast<int>(3.5f), j = 0;
+>     float *p = nullptr;
+>     int *q = new int[4];
+>     delete[] q;
+> }
+> EOF
+$ tilewright check cxx.tile.c 2>&1 | grep error
+cxx.tile.c:2:18: error: Tile C does not have C++ template arguments `<..>`; write `gl(float, 1, 1, -1, -1)` [unsupported]
+cxx.tile.c:2:46: error: expected `;` behind the struct, found `template` [syntax]
+cxx.tile.c:3:1: error: Tile C does not have a C++ template; write an enum constant, or a definition from outside [unsupported]
+cxx.tile.c:8:5: error: Tile C does not have templates as structs; write the callbacks as functions, and name them in lcf_kernel(name, .globals = .., ..) [unsupported]
+cxx.tile.c:15:24: error: Tile C does not have structs with functions, constants or types in them; write those outside of it [unsupported]
+cxx.tile.c:16:6: error: Tile C does not have `enum class`; write `enum`; its constants need no prefix [unsupported]
+cxx.tile.c:17:1: error: Tile C does not have C++'s `constexpr`; write `#define scale 0.5f` [unsupported]
+cxx.tile.c:18:8: error: Tile C does not have C++'s `constexpr`; write `enum { M = 4 * 2 };` [unsupported]
+cxx.tile.c:20:24: error: Tile C does not have default arguments; leave it out, and give all arguments in calls [unsupported]
+cxx.tile.c:22:5: error: Tile C does not have `extern __shared__`; leave it out: shared tiles are declared where they are used [unsupported]
+cxx.tile.c:23:5: error: Tile C does not have C++ references; write `st_fl(16, 32) s;` [unsupported]
+cxx.tile.c:24:18: error: Tile C does not have C++ names `a::b`; write `col_vec(rt_fl(16, 32))` [unsupported]
+cxx.tile.c:25:5: error: Tile C does not have C++ lambdas; write a function [unsupported]
+cxx.tile.c:26:19: error: Tile C does not have C++ lambdas; write a function [unsupported]
+cxx.tile.c:27:13: error: Tile C does not have C++ casts; write `(int)(..)` [unsupported]
+cxx.tile.c:28:16: error: Tile C does not have C++'s `nullptr`; write 0 [unsupported]
+cxx.tile.c:29:14: error: Tile C does not have C++'s `new`; declare an array [unsupported]
+cxx.tile.c:30:5: error: Tile C does not have C++'s `delete`; leave it out: arrays end with their block [unsupported]
+$ cat > more.tile.c <<'EOF'
+> #include "tile.h"
+> enum class mode { a, b };
+> typedef st_bf(64, 64) tile;
+> tile_kernel(WARP_THREADS, 1) void k(int n) {
+>     for (int x : a) mul(&t, &t, x);
+>     if constexpr (1 > 0) add(&t, &t, &t);
+>     if (int n = 3; n > 2) mul(&t, &t, n);
+>     if (mode::a == b) zero(&t);
+>     try { add(&t, &t, &t); } catch (...) { }
+>     load(&t, s.subtile<16, 32>({1, 0}));
+>     tma::load_async<dim::ROW, cache_policy::NORMAL>(t, g.x, {0, 0}, 1);
+>     std::cout << "hi";
+>     decltype(t) u;
+>     int r = tile::rows;
+> }
+> EOF
+$ tilewright check more.tile.c 2>&1 | grep error
+more.tile.c:2:6: error: Tile C does not have `enum class`; write `enum`; its constants need no prefix [unsupported]
+more.tile.c:5:10: error: Tile C does not have `for` over the elements of something; write for (int i = 0; i < n; i++) and take element i [unsupported]
+more.tile.c:6:8: error: Tile C does not have `if constexpr`; write `if`: one whose condition is a constant takes that side alone [unsupported]
+more.tile.c:7:9: error: Tile C does not have declarations in a condition; declare it before the statement [unsupported]
+more.tile.c:8:9: error: Tile C does not have C++ names `a::b`; write `a` [unsupported]
+more.tile.c:9:5: error: Tile C does not have C++ exceptions; leave them out: nothing throws [unsupported]
+more.tile.c:10:23: error: Tile C does not have C++ template arguments `<..>`; write `subtile(st_bf(16, 32), &s, row, column)` [unsupported]
+more.tile.c:11:5: error: Tile C does not have C++ names `a::b`; write `tma_load_async` [unsupported]
+more.tile.c:12:5: error: Tile C does not have C++ names `a::b`; write `printf("..", ..)` [unsupported]
+more.tile.c:13:5: error: Tile C does not have C++'s `decltype`; write the type [unsupported]
+more.tile.c:14:13: error: Tile C does not have C++ names `a::b`; write the number [unsupported]
+$ cat > tiles.tile.c <<'EOF'
+> #include "tile.h"
+> struct globals { gl(float, 1, 1, -1, -1) x; };
+> tile_kernel(WARP_THREADS, 1) void k(struct globals g) {
+>     rt_fl(16, 32) t;
+>     t = 0.f;
+>     t = t + t;
+>     t *= 2.f;
+>     int n = g.x.rows();
+> }
+> EOF
+$ tilewright check tiles.tile.c 2>&1 | grep error
+tiles.tile.c:5:5: error: register tile of f32[16, 32] cannot be assigned; tiles are written by operations; write `zero(&t)` [not-assignable]
+tiles.tile.c:6:5: error: register tile of f32[16, 32] cannot be assigned; tiles are written by operations; write `add(&t, .., ..)` [not-assignable]
+tiles.tile.c:7:5: error: register tile of f32[16, 32] cannot be assigned; tiles are written by operations; write `mul(&t, &t, ..)` [not-assignable]
+tiles.tile.c:8:13: error: Tile C cannot take functions of a value yet; write `.rows` without parentheses [unsupported]

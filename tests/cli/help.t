@@ -231,7 +231,8 @@ $ tilewright docs options
 - `order`: Tenstorrent: in which order tasks of two indices are numbered, on a rectangle those of each core, or with match_shard where the shards of a tensor lie; auto: row_major, or match_shard where nothing else is asked for and no load is shared; never changes a bit of the result. Takes auto, row_major, column_major, z_order or match_shard.
 - `block`: Tenstorrent: tasks of a block of policy block_linear; default 1. Takes an integer from 1 to 1048576.
 - `core_grid`: Tenstorrent: the rectangle of cores to be used, from the first one on; default: all. Takes columns x rows, as 8x8.
-- `chunk`: Tenstorrent: tiles along K of a product's operands that are on their way at once: that many, divided by those of an item, are the slots of its ring; never changes a bit of the result. Takes an integer from 1 to 1024.
+- `chunk`: Tenstorrent: tiles along K of a product's operands that are on their way at once: that many, divided by those of an item, are the slots of its ring; items are made no longer than half of it (nest). Takes an integer from 1 to 1024.
+- `nest`: Tenstorrent: so many trips of a loop that adds up products or sums become one, at most; 1: none do; default 0: as many as cost least; sums are then rounded as those of larger blocks are. Takes an integer from 0 to 16.
 - `cb_depths`: Tenstorrent: slots of the circular buffers of rings, by the names that explain shows; never changes a bit of the result. Takes ring:slots, separated by commas, as in:3,out:2.
 - `sharding`: Tenstorrent: where tensors lie: interleaved over the banks of DRAM (dram, interleaved) or over the L1 of all cores (l1), or in parts in the L1 of cores: height, width or block, with grid=columns x rows of cores and order=row_major or column_major behind it; never changes a bit of the result. Takes parameter=layout, separated by commas, as A=l1,B=block;grid=4x2.
 $ tilewright targets

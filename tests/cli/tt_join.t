@@ -8,15 +8,15 @@ $ cat > product.sh <<'END'
 #! 2048 x 2048 x 2048 on 8 x 8 cores: A and B are read once, whatever the blocks, in 1.15 times the cycles of the products.
 $ for b in 32 64 128 256; do sh product.sh 2048 2048 2048 $b 64 run --set model=count | grep -E '^DRAM|^cycles,'; done
 DRAM: 16777216 bytes read, 8388608 written; between cores 117454848, of them multicast 16779264 bytes sent once
-cycles, estimated: 298917; the busiest math unit needs 262656, DRAM 87381: 1.14 times the larger
+cycles, estimated: 295333; the busiest math unit needs 262656, DRAM 87381: 1.12 times the larger
 DRAM: 16777216 bytes read, 8388608 written; between cores 117454848, of them multicast 16779264 bytes sent once
-cycles, estimated: 298917; the busiest math unit needs 262656, DRAM 87381: 1.14 times the larger
+cycles, estimated: 295333; the busiest math unit needs 262656, DRAM 87381: 1.12 times the larger
 DRAM: 16777216 bytes read, 8388608 written; between cores 117454848, of them multicast 16779264 bytes sent once
-cycles, estimated: 298917; the busiest math unit needs 262656, DRAM 87381: 1.14 times the larger
+cycles, estimated: 295333; the busiest math unit needs 262656, DRAM 87381: 1.12 times the larger
 DRAM: 16777216 bytes read, 8388608 written; between cores 117454848, of them multicast 16779264 bytes sent once
-cycles, estimated: 298917; the busiest math unit needs 262656, DRAM 87381: 1.14 times the larger
+cycles, estimated: 295333; the busiest math unit needs 262656, DRAM 87381: 1.12 times the larger
 $ sh product.sh 2048 2048 2048 64 64 run --set model=count --set join=1x1 | grep -E '^DRAM'
-DRAM: 67108864 bytes read, 8388608 written; between cores 469991424, of them multicast 67141632 bytes sent once
+DRAM: 67108864 bytes read, 8388608 written; between cores 469876736, of them multicast 67125248 bytes sent once
 #! Extents that are no multiples of what is joined: the last group stores what the last tasks would.
 $ for set in 2x3 3x1 1x4 8x8; do sh product.sh 300 200 70 32 32 check --set join=$set | grep c_ptr; done
 c_ptr: bf16[300, 200], max error 0.125 at [5, 124] (-18, interpreted -17.875): ok

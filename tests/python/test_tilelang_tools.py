@@ -179,6 +179,27 @@ def test_tuning_of_an_eager_kernel(monkeypatch):
     np.testing.assert_array_equal(tuned(a, block=32), a * 2)
 
 
+def test_a_tuned_eager_kernel_is_asked_for_once_a_form(monkeypatch):
+    monkeypatch.setenv("TILEWRIGHT_BENCH", "1")
+    asked = []
+
+    def configs(A, **_):
+        asked.append(A.shape)
+        return [{"block": 8}]
+
+    tuned = tilelang.autotune(configs=configs, warmup=1, rep=1)(doubled)
+    for n in (40, 40, 48, 40, 48):
+        a = np.arange(n, dtype=np.float32)
+        np.testing.assert_array_equal(tuned(a), a * 2)
+    often = len(asked)
+    for n in (40, 48):
+        a = np.arange(n, dtype=np.float32)
+        np.testing.assert_array_equal(tuned(a), a * 2)
+    assert len(asked) == often and {shape for shape in asked} == {(40, ), (48, )}
+    np.testing.assert_array_equal(tuned(a, block=16), a * 2)
+    assert len(asked) > often
+
+
 def test_comparing(torch):
     close = tilelang.testing.torch_assert_close
     a = torch.ones(1000)

@@ -97,6 +97,11 @@ static const Spoilt cases[] = {
     {"view", "shared<128x64, width=128>", "shared<128x64, width=64>", "all of its rows below each other"},
     {"view", "bstore<vector=8>", "bstore<vector=16>", "`vector` is at most 8 here"},
     {"view", "bstore<vector=8>", "bstore<vector=4>", NULL},
+    {"view_wide", "", "", NULL},
+    {"view_wide", "box=[2,64,64]> %b", "box=[2,32,128]> %b", "does not lie in"},
+    {"view_wide", "bload<box=[2,64,64]> %b", "bload %b", "does not lie in"},
+    {"view_wide", "box=[2,64,64]> %a", "box=[128,64]> %a", "`box` is one of matrices, shown as one"},
+    {"view_wide", "box=[2,64,64]> %a", "box=[3,64,64]> %a", "with its matrices below each other, nor side by side"},
     {"transposed", "<form=layout, ", "<form=layout, lean, ", "`lean` is for kernels of loads"},
 };
 

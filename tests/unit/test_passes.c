@@ -3,7 +3,7 @@
  *
  * A file has sections that start with a line `---- name`:
  *
- *     ---- run fold,access machine=cpu roles=1 stages=3 slots=4 cluster=2 workers=2 persist=0 rotate=0 warps=8 generic=3 odd=4 join=2x3
+ *     ---- run fold,access machine=cpu roles=1 stages=3 slots=4 cluster=2 workers=2 persist=0 rotate=0 warps=8 generic=3 odd=4 join=2x3 nest=4 chunk=8
  * nofuse kernel @add(..) { .. }                      the input
  *     ---- ir                                     the kernel afterwards
  *     ---- findings                               what explain would print, as line: subject: text
@@ -87,6 +87,10 @@ static void set_options(PassContext *cx, char *words, PipelineRequest *request) 
             cx->options.odd = strtoull(value, NULL, 0);
         else if (strcmp(word, "join") == 0) /* 2x3 */
             cx->options.join = atoi(value) << 16 | atoi(strchr(value, 'x') + 1);
+        else if (strcmp(word, "nest") == 0)
+            cx->options.nest = atoi(value);
+        else if (strcmp(word, "chunk") == 0)
+            cx->options.chunk = atoi(value);
         else if (strcmp(word, "nofuse") == 0)
             cx->options.fuse = false;
         else

@@ -52,6 +52,8 @@ static const Edit edits[] = {
     {"join", "joins, width=64> %ph", "width=64> %ph", NULL, NULL},
     {"join", "sub %s_2, %lr", "sub %dp, %lr", NULL, "nobody reads its sum before"},
     {"join", "width=64> %dh", "joins, width=64> %dh", NULL, "nobody reads its sum before"},
+    {"continue", "joins, width=64, fresh> %ah, %r", "width=64, fresh> %ah, %r", NULL, NULL},
+    {"continue", "width=64> %bh", "joins, width=64> %bh", NULL, "a product `joins` the next one"},
     {"join", "%ds#r0 = mul %p, %dp", "%ds#r0 = mul %p, %b1", NULL, "nobody reads its sum before"},
     {"join", "release<behind=1> %in_1, %s_1\n        yield", "yield", NULL, "release"},
     /* the last of several products stays in flight with the release of its slot behind it; it may as well be waited for */

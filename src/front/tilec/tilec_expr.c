@@ -297,6 +297,26 @@ static const Object *locked_part(const Object *place) {
 }
 
 /* x++, --x, x op= y and x = y */
+/* `t = a + b`, `t *= x`: as an operation. */
+static const char *operation_of(Tc *tc, const CNode *node) {
+    static const struct {
+        CTok assign, op;
+        const char *name;
+    } ops[] = {{CT_ADD_ASSIGN, CT_PLUS, "add"},
+               {CT_SUB_ASSIGN, CT_MINUS, "sub"},
+               {CT_MUL_ASSIGN, CT_STAR, "mul"},
+               {CT_DIV_ASSIGN, CT_SLASH, "div"}};
+    const char *to = node->kids[0]->kind == C_IDENT ? node->kids[0]->name : "..";
+    const CNode *value = node->kind == C_ASSIGN ? node->kids[1] : NULL;
+    for (size_t i = 0; i < sizeof ops / sizeof *ops; i++) {
+        if (node->op == ops[i].assign) return arena_printf(tc->arena, "%s(&%s, &%s, ..)", ops[i].name, to, to);
+        if (value && node->op == CT_ASSIGN && value->kind == C_BINARY && value->op == ops[i].op)
+            return arena_printf(tc->arena, "%s(&%s, .., ..)", ops[i].name, to);
+    }
+    bool zero = value && ((value->kind == C_INT && !value->number) || (value->kind == C_FLOAT && value->real == 0));
+    return arena_printf(tc->arena, zero ? "zero(&%s)" : "copy(&%s, ..)", to);
+}
+
 static Expr assign_expr(Tc *tc, const CNode *node) {
     static const struct {
         CTok assign, op;
@@ -318,6 +338,8 @@ static Expr assign_expr(Tc *tc, const CNode *node) {
         tc_initialize(tc, left.lvalue.place, node->kids[1]);
         return left;
     }
+    if (place && type->kind == TC_TILE) return TC_FAIL(tc, TC_TILE_ASSIGN, node->range, type->name,
+                       operation_of(tc, node));
     if (!place || type->kind != TC_SCALAR)
         return TC_FAIL(tc, TC_NOT_ASSIGNABLE, node->range, place ? type->name : "this value");
     Scalar value = tc_int(tc, 1), old = value;
@@ -387,6 +409,9 @@ static Expr cast_expr(Tc *tc, const CNode *node) {
 
 static Expr call_expr(Tc *tc, const CNode *node) {
     const CNode *callee = node->kids[0];
+    if (callee->kind == C_MEMBER && node->count == 1)
+        return TC_FAIL(tc, TC_UNSUPPORTED, node->range, "functions of a value",
+                       arena_printf(tc->arena, "write `.%s` without parentheses", callee->name));
     if (callee->kind != C_IDENT)
         return TC_FAIL(tc, TC_UNSUPPORTED, callee->range, "calls through a value", "call a function by its name");
     const Symbol *symbol = tc_find(tc, callee->name);

@@ -70,6 +70,17 @@ Expr bi_indices(Tc *tc, const Call *call) {
 
 /* ---- maps ---- */
 
+/* In f32 the machine's fast form of an exponential, a root or a quotient is allowed, as in ThunderKittens, which is
+ * compiled for fast mathematics. Functions of numbers (expf, x / y) are exact. */
+static Ref fast(Tc *tc, Opcode code, Ref value) {
+    Op *op = ir_value(tc->kernel, value)->op;
+    bool any = code == OP_EXP || code == OP_EXP2 || code == OP_LOG || code == OP_LOG2 || code == OP_SQRT ||
+               code == OP_RSQRT || code == OP_DIV;
+    if (any && op && op->code == code && ir_type(tc->kernel, value)->elem == EL_F32)
+        op_set(tc->kernel, op, (Attr){.id = AT_APPROX, .number = 1});
+    return value;
+}
+
 static bool suits(Tc *tc, const Call *call, Opcode code) {
     Elem elem = result_elem(call);
     bool bits = code == OP_AND || code == OP_OR || code == OP_XOR || code == OP_NOT || code == OP_SHL || code == OP_SHR;
@@ -84,13 +95,13 @@ static bool suits(Tc *tc, const Call *call, Opcode code) {
 Expr bi_unary(Tc *tc, const Call *call) {
     Opcode code = (Opcode)call->row->parameter;
     Ref x = suits(tc, call, code) ? operand(tc, call, 1) : REF_NONE;
-    return x ? finish(tc, call, ir_unary(&tc->b, code, x)) : tc_nothing(call);
+    return x ? finish(tc, call, fast(tc, code, ir_unary(&tc->b, code, x))) : tc_nothing(call);
 }
 
 Expr bi_binary(Tc *tc, const Call *call) {
     Opcode code = (Opcode)call->row->parameter;
     Ref x = suits(tc, call, code) ? operand(tc, call, 1) : REF_NONE, y = x ? operand(tc, call, 2) : REF_NONE;
-    return y ? finish(tc, call, ir_binary(&tc->b, code, x, y)) : tc_nothing(call);
+    return y ? finish(tc, call, fast(tc, code, ir_binary(&tc->b, code, x, y))) : tc_nothing(call);
 }
 
 Expr bi_fma(Tc *tc, const Call *call) {
@@ -138,7 +149,7 @@ Expr bi_across(Tc *tc, const Call *call) {
     Ref v = code && !x ? REF_NONE : tc_read_tile(tc, vector, call->range);
     if (!v) return tc_nothing(call);
     v = ir_expand(&tc->b, ir_cast(&tc->b, v, type->elem), 1 - axis);
-    return finish(tc, call, code ? ir_binary(&tc->b, code, x, v) : ir_broadcast(&tc->b, v, type));
+    return finish(tc, call, code ? fast(tc, code, ir_binary(&tc->b, code, x, v)) : ir_broadcast(&tc->b, v, type));
 }
 
 /* ---- masks ---- */

@@ -36,10 +36,16 @@ void eval_buf(Process *p, Step *s) {
 void eval_bload(Process *p, Step *s) {
     process_pause(p);
     Operand b = ev_operand(p, s, 0);
-    const Type *type = ir_value(p->in->kernel, s->op->results[0])->type;
+    const Type *type = ir_box_of(p->in->kernel, s->op);
     int64_t offset = box_offset(p, s, op_list(s->op, 0), b.type, type);
     if (!type->rank) race_access(p, s, b.cell, offset, RACE_READ, NULL);
-    box_move(p->in, b.cell, b.type, offset, ev_define(p, s, 0), type, false);
+    if (!ir_is_beside(p->in->kernel, s->op)) {
+        box_move(p->in, b.cell, b.type, offset, ev_define(p, s, 0), type, false);
+        return;
+    }
+    int64_t columns = type->extent[2];
+    box_gather(p->in, b.cell, b.type, offset, ev_define(p, s, 0), type,
+               (int64_t[]){columns, columns * type->extent[0], 1});
 }
 
 void eval_bstore(Process *p, Step *s) {

@@ -106,6 +106,13 @@ void box_move(Interp *in, Cell *whole_cell, const Type *whole, int64_t offset, C
         move(in, box_cell, box, 0, inner, whole_cell, offset, strides, box->rank, box->extent);
 }
 
+void box_gather(Interp *in, Cell *whole_cell, const Type *whole, int64_t offset, Cell *box_cell, const Type *box,
+                const int64_t *strides) {
+    int64_t outer[MAX_RANK];
+    row_major(whole, outer);
+    move(in, box_cell, box, 0, strides, whole_cell, offset, outer + (whole->rank - box->rank), box->rank, box->extent);
+}
+
 static const Type *result_type(Process *p, Step *s) { return ir_value(p->in->kernel, s->op->results[0])->type; }
 
 void eval_splat(Process *p, Step *s) {

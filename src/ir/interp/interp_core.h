@@ -344,6 +344,9 @@ int64_t box_offset(Process *p, Step *s, RefList at, const Type *whole, const Typ
 /* The box between a cell of shape `whole` at the offset and a cell of shape `box`, with shadows. */
 void box_move(Interp *in, Cell *whole_cell, const Type *whole, int64_t offset, Cell *box_cell, const Type *box,
               bool into_whole);
+/* Out of the whole, to elements so far apart. */
+void box_gather(Interp *in, Cell *whole_cell, const Type *whole, int64_t offset, Cell *box_cell, const Type *box,
+                const int64_t *strides);
 
 /* --- eval_memory.c --- */
 /* The box that tload or async_copy reads, row-major into the cell. */

@@ -292,8 +292,9 @@ static void check_convert(Check *c, const Op *op) {
 /* A read that lives in shared memory is a view, for products alone; its rows are those of the buffer. */
 static void check_view(Check *c, const Op *op, const Layout *layout) {
     const Layout *buffer = ir_value(c->st.k, op->operands[0])->layout;
-    SharedTile tile = buffer ? view_tile(&buffer->tile, ir_type(c->st.k, op->results[0])) : layout->tile;
-    if (!buffer || layout->tile.turned || !same_tile(&tile, &layout->tile))
+    SharedTile tile = view_tile(c->st.k, op);
+    if (!buffer || ir_type(c->st.k, op->results[0])->rank != 2 || layout->tile.turned ||
+        !same_tile(&tile, &layout->tile))
         complain(c, op, "a view of a buffer has its rows and its panels, and the buffer a layout");
 }
 

@@ -146,7 +146,7 @@ void lay_take_stored(LayoutState *st); /* layout_take.c */
 /* --- layout_view.c --- */
 void view_take(LayoutState *st); /* operands of products that are read where they lie, before anything is placed */
 SharedTile view_buffer(const Type *type);
-SharedTile view_tile(const SharedTile *buffer, const Type *box);
+SharedTile view_tile(const Kernel *k, const Op *view);
 /* Why the view cannot be what the instruction reads; NULL: it can. May the product read what the load reads? */
 const char *view_fault(const Facts *f, const Op *view, const Matrix *row, int which, bool turned);
 bool view_is_quiet(const Op *load, const Op *reader);

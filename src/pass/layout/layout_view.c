@@ -20,11 +20,19 @@ static bool is_shared_buffer(const Kernel *k, Ref ref) {
 
 SharedTile view_buffer(const Type *type) { return layout_shared_tile(type, PATTERN_ROWS); }
 
-/* Those rows and columns of the buffer. */
-SharedTile view_tile(const SharedTile *buffer, const Type *box) {
-    SharedTile tile = shared_tile_of(box, false);
-    tile.width = buffer->width;
-    shared_tile_room(&tile, buffer->rows_held, tile.columns);
+/* A read of a buffer, as an operand of a product takes it. */
+typedef struct Read {
+    const Type *whole, *box, *shown; /* the buffer, what is read of it, and that as a matrix */
+    RefList at;
+} Read;
+
+static bool is_beside(const Read *r) { return r->box->extent[r->box->rank - 1] != r->shown->extent[1]; }
+
+/* Those rows and columns of the buffer. A matrix beside another one is its next panel. */
+static SharedTile tile_of(const Read *r) {
+    SharedTile tile = shared_tile_of(r->shown, false), buffer = view_buffer(r->whole);
+    tile.width = buffer.width;
+    shared_tile_room(&tile, is_beside(r) ? r->whole->extent[r->whole->rank - 2] : buffer.rows_held, tile.columns);
     tile.zero_rows = tile.rows;
     tile.zero_columns = tile.columns;
     return tile;
@@ -44,30 +52,48 @@ static bool is_multiple(const Facts *f, Ref at, int64_t room, int64_t multiple) 
     return room % multiple == 0 && fact_divisor(f, at) % multiple == 0;
 }
 
-/* Why the box of the buffer cannot be what the instruction reads; NULL: it can be. */
-static const char *box_fault(const Facts *f, const SharedTile *buffer, const Op *load, const Type *box,
-                             const Matrix *row, int which, bool turned) {
-    const Type *whole = ir_type(f->k, load->operands[0]);
-    RefList at = op_list(load, 0);
-    int last = whole->rank - 1;
-    SharedTile tile = view_tile(buffer, box), need = layout_operand_tile(box, row, which, turned);
+/* Several matrices: does each begin where the one before ends? Side by side, a matrix is one panel. */
+static const char *stack_fault(const Read *r) {
+    const Type *box = r->box, *whole = r->whole;
+    int lead = whole->rank - box->rank, first = 0;
+    SharedTile tile = tile_of(r);
+    while (first < box->rank - 2 && box->extent[first] == 1) first++;
+    if (is_beside(r))
+        return box->extent[2] * tile.elem_bytes == tile.width ? NULL : "tiles side by side are no panels of it";
+    for (int d = first + 1; d < box->rank - 1; d++)
+        if (box->extent[d] != whole->extent[lead + d]) return "its rows do not lie below each other";
+    return NULL;
+}
+
+/* Why it cannot be what the instruction reads; NULL: it can be. */
+static const char *read_fault(const Facts *f, const Read *r, const Matrix *row, int which, bool turned) {
+    int last = r->whole->rank - 1, end = r->box->rank - 1;
+    SharedTile tile = tile_of(r), need = layout_operand_tile(r->shown, row, which, turned);
     bool k_columns = (which == 0) != turned;
     if (need.rows_held > tile.rows || need.columns_held > tile.columns || need.zero_rows > tile.rows ||
         need.zero_columns > tile.columns)
         return "its instruction reads more rows or columns than the tile has";
-    if (!width_fits(&tile, need.width, k_columns))
-        return "it is a part of the rows that its instruction reads whole";
-    if (!is_multiple(f, at.at[last], whole->extent[last] - box->extent[1], tile.width / tile.elem_bytes))
+    if (!width_fits(&tile, need.width, k_columns)) return "it is a part of the rows that its instruction reads whole";
+    if (!is_multiple(f, r->at.at[last], r->whole->extent[last] - r->box->extent[end], tile.width / tile.elem_bytes))
         return "its first column lies inside of a panel, or nobody knows where";
-    if (!is_multiple(f, at.at[last - 1], whole->extent[last - 1] - box->extent[0], PATTERN_ROWS) ||
-        (whole->rank > 2 && whole->extent[last - 1] % PATTERN_ROWS))
+    if (!is_multiple(f, r->at.at[last - 1], r->whole->extent[last - 1] - r->box->extent[end - 1], PATTERN_ROWS) ||
+        (last > 1 && r->whole->extent[last - 1] % PATTERN_ROWS))
         return "its first row is no multiple of 8, or nobody knows which it is";
-    return NULL;
+    return stack_fault(r);
+}
+
+static Read read_of(const Kernel *k, const Op *view) {
+    return (Read){ir_type(k, view->operands[0]), ir_box_of(k, view), ir_type(k, view->results[0]), op_list(view, 0)};
 }
 
 const char *view_fault(const Facts *f, const Op *view, const Matrix *row, int which, bool turned) {
-    const SharedTile *buffer = &ir_value(f->k, view->operands[0])->layout->tile;
-    return box_fault(f, buffer, view, ir_type(f->k, view->results[0]), row, which, turned);
+    Read read = read_of(f->k, view);
+    return read_fault(f, &read, row, which, turned);
+}
+
+SharedTile view_tile(const Kernel *k, const Op *view) {
+    Read read = read_of(k, view);
+    return tile_of(&read);
 }
 
 /* --- what lies between a read and the product that takes its place --- */
@@ -109,38 +135,57 @@ bool view_is_quiet(const Op *load, const Op *reader) {
 }
 
 /* --- operands --- */
-/* The read of a buffer that the operand is, and on what ways; NULL: it is none. */
-static const Op *find_load(const Kernel *k, Ref operand, bool *turned, bool *whole) {
-    *turned = false, *whole = true;
+/* The read of a buffer that the operand is, turned, and with matrices of it side by side; NULL: it is none that a view
+ * can show, `*load` says which. */
+static bool find_read(const Kernel *k, Ref operand, const Op **load, Read *read, bool *turned) {
+    const Type *type = ir_type(k, operand), *beside = NULL;
+    bool shows = true;
+    *turned = false, *load = NULL;
     for (Ref ref = operand; ref_is_value(ref);) {
         const Op *op = ir_value(k, ref)->op;
-        if (!op) return NULL;
-        if (op->code == OP_BLOAD) {
-            const Type *box = ir_type(k, ref), *type = ir_type(k, operand);
-            for (int d = 0; d < box->rank - 2; d++) *whole &= box->extent[d] == 1;
-            int64_t rows = box->rank > 1 ? box->extent[box->rank - 2] : 1, columns = box->extent[box->rank - 1];
-            *whole &= rows == type->extent[*turned] && columns == type->extent[!*turned];
-            return is_shared_buffer(k, op->operands[0]) ? op : NULL;
-        }
-        const Type *here = ir_type(k, ref), *type = ir_type(k, operand);
-        if (op->code == OP_PERMUTE) {
-            *whole &= here->rank == 2 && here->extent[0] == type->extent[*turned];
-            *turned ^= here->rank == 2 && op_attr(op, AT_DIMS)->list.at[0] == 1;
+        const Type *here = ir_type(k, ref);
+        if (!op) return false;
+        if (op->code == OP_PERMUTE && here->rank == 2) {
+            shows &= !beside && here->extent[0] == type->extent[*turned];
+            *turned ^= op_attr(op, AT_DIMS)->list.at[0] == 1;
+        } else if (op->code == OP_PERMUTE) {
+            const int64_t *dims = op_attr(op, AT_DIMS)->list.at;
+            shows &= !beside && here->rank == 3 && dims[0] == 1 && dims[1] == 0 &&
+                     here->extent[0] == type->extent[*turned];
+            if (shows && here->extent[1] > 1) beside = here; /* one alone lies as it lay */
+        } else if (op->code == OP_BLOAD) {
+            *load = is_shared_buffer(k, op->operands[0]) ? op : NULL;
+            int64_t shown[] = {type->extent[*turned], type->extent[!*turned]};
+            const Type *box = here;
+            while (box->rank > 2 && box->extent[0] == 1) /* one of those */
+                box = ty_with_shape(k->module, box, box->rank - 1, box->extent + 1);
+            *read = (Read){ir_type(k, op->operands[0]), box, ty_with_shape(k->module, type, 2, shown), op_list(op, 0)};
+            if (!beside) return shows && box->rank > 1 && box->extent[box->rank - 1] == shown[1];
+            return shows && box->rank == 3 && box->extent[0] == beside->extent[1] && box->extent[1] == shown[0] &&
+                   box->extent[2] == beside->extent[2];
         } else if (op->code != OP_RESHAPE) {
-            return NULL;
+            return false;
         }
         ref = op->operands[0];
     }
-    return NULL;
+    return false;
 }
 
 /* The operand as a view, before its product. */
-static Ref make_view(LayoutState *st, Op *dot, const Op *load, const SharedTile *buffer, const Type *box, bool turned) {
+static Ref make_view(LayoutState *st, Op *dot, const Op *load, const Read *read, bool turned) {
     Kernel *k = st->k;
     Builder b = ir_builder_before(k, dot);
     b.range = load->range;
-    Ref view = ir_bload(&b, load->operands[0], op_list(load, 0).at, box);
-    SharedTile tile = view_tile(buffer, box);
+    Op *op = ir_begin(&b, OP_BLOAD);
+    ir_operand(&b, op, load->operands[0]);
+    ir_operand_list(&b, op, 0, read->at.at, read->at.count);
+    if (read->box->rank > 2) {
+        int64_t *box = ARENA_ARRAY(k->module->arena, int64_t, (size_t)read->box->rank);
+        for (int d = 0; d < read->box->rank; d++) box[d] = read->box->extent[d];
+        op_set(k, op, (Attr){.id = AT_BOX, .list = {.at = box, .count = read->box->rank}});
+    }
+    Ref view = ir_end(&b, op, read->shown);
+    SharedTile tile = tile_of(read);
     lay_set(st, view, lay_in_shared(st, tile));
     ir_name(k, view, ir_value(k, load->results[0])->name);
     if (!turned) return view;
@@ -152,26 +197,24 @@ static Ref make_view(LayoutState *st, Op *dot, const Op *load, const SharedTile 
 
 static void look_at_operand(LayoutState *st, Op *dot, int which) {
     Kernel *k = st->k;
-    bool turned, whole;
-    const Op *load = find_load(k, dot->operands[which], &turned, &whole);
+    bool turned;
+    const Op *load;
+    Read read;
+    bool shows = find_read(k, dot->operands[which], &load, &read, &turned);
     if (!load) return;
     Ref buffer = load->operands[0];
-    const Type *type = ir_type(k, dot->operands[which]);
-    const Matrix *row = matrix_of(k, dot);
     const char *name = ir_value(k, buffer)->name, *side = which ? "right" : "left";
-    const Type *box = turned ? ty_with_shape(k->module, type, 2, (int64_t[]){type->extent[1], type->extent[0]}) : type;
-    SharedTile tile = view_buffer(ir_type(k, buffer));
-    const char *why = !whole ? "it is several tiles side by side, or a part of one that is no box of it"
+    const char *why = !shows ? "it is a part of a tile, or of several, that is no box of it"
                       : !view_is_quiet(load, dot)
                           ? "between the read and the product others may be told that it has been read"
-                          : box_fault(&st->facts, &tile, load, box, row, which, turned);
+                          : read_fault(&st->facts, &read, matrix_of(k, dot), which, turned);
     if (!name) name = "a shared tile";
     if (why) {
         pass_find(st->cx, dot->range, FIND_DOT_COPIED, side, name, why);
         return;
     }
-    dot->operands[which] = make_view(st, dot, load, &tile, box, turned);
-    lay_set(st, buffer, lay_in_shared(st, tile));
+    dot->operands[which] = make_view(st, dot, load, &read, turned);
+    lay_set(st, buffer, lay_in_shared(st, view_buffer(read.whole)));
     pass_find(st->cx, dot->range, FIND_DOT_IN_PLACE, side, name);
 }
 

@@ -16,6 +16,10 @@
  * move behind the next product, if only arithmetic lies between. Operands lie in registers or in slots that another
  * role fills, of rings with some to spare: other shared memory is used again in between.
  *
+ * The next one may add to its sum, in place: products end in their order, so it is issued without a wait, and both are
+ * waited for together (a complex product, or one along parts of K). Where that one runs on in turn, the first is not
+ * done behind it, so that its slots have to be held to the end of the region.
+ *
  * Turned loops, and products in flight over the end of a trip, have an order of their own (schedule_turn.c,
  * schedule_flight.c). */
 #include "analysis/sums.h"
@@ -123,13 +127,25 @@ static bool hoist(Schedule *s, Op *first, Op *second) {
 }
 
 /* --- products that run up to the next one --- */
+/* Does the second product add to the sum of the first, by the same instruction? Nobody else reads that. */
+static bool continues(const Schedule *s, const Op *dot, const Op *end) {
+    Elem elem = ir_type(s->k, dot->operands[0])->elem;
+    if (end->operands[2] != dot->results[0] || s->uses[dot->results[0]] != 1) return false;
+    if (ir_type(s->k, end->operands[0])->elem != elem) return false;
+    if (op_attr(dot, AT_PROMOTE) || op_attr(end, AT_PROMOTE)) return false;
+    bool runs_on = op_flag(end, AT_JOINS) || op_flag(end, AT_FLIGHT);
+    for (const Op *op = dot->next; runs_on && op; op = op->next)
+        if (gives_back(s->k, op, dot)) return false;
+    return true;
+}
+
 /* Can it run on up to that product? With `moves` releases of its slots may move behind it. */
 static bool can_run_to(const Schedule *s, const Op *dot, const Op *end, bool moves) {
     bool waits = false;
     if (!lies_apart(s, dot)) return false;
     for (const Op *op = end;; op = op->previous) {
         if (op == dot) return true;
-        if (ir_op_uses(op, dot->results[0])) return false;
+        if (ir_op_uses(op, dot->results[0]) && !(op == end && continues(s, dot, end))) return false;
         waits |= op->code == OP_WAIT || op->code == OP_ACQUIRE;
         if (gives_back(s->k, op, dot) && (!moves || waits)) return false;
         bool hands = op->code == OP_RELEASE || op->code == OP_WAIT || op->code == OP_GET;
@@ -177,6 +193,6 @@ bool schedule_join_holds(Schedule *s, const Op *dot) {
             can_run_to(s, dot, end, false)) ||
            schedule_fail(s, dot,
                          "a product `joins` the next one of its region where both run beside the threads, nobody reads "
-                         "its sum before, and the slots that it reads, which another role fills and has more of, are "
-                         "held up to there");
+                         "its sum before (but that one may add to it, in place), and the slots that it reads, which "
+                         "another role fills and has more of, are held up to there");
 }

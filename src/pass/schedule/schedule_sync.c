@@ -348,6 +348,7 @@ static void run_dot(Sync *y, Op *dot) {
     if (op_flag(dot, AT_SPANS)) y->span_end = dot_span(y->k, dot), y->span_reads = reads;
     if (!op_flag(dot, AT_FLIGHT)) { /* products end in their order: who waits for one has waited for all before it */
         bool joins = op_flag(dot, AT_JOINS);
+        if (dot_is_continued(dot)) return;
         if (!op_flag(dot, AT_SPANS) && (y->joined || !joins)) y->o.dot_flies = y->o.dot_reads = false;
         y->joined = joins;
         return;

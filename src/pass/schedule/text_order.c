@@ -137,6 +137,12 @@ static bool is_in_ring(const Kernel *k, Ref operand) {
     return from && from->code == OP_GET;
 }
 
+bool dot_is_continued(const Op *dot) {
+    const Op *next = dot->next;
+    while (next && next->code != OP_DOT) next = next->next;
+    return op_flag(dot, AT_JOINS) && next && next->operands[2] == dot->results[0];
+}
+
 bool dot_reads_scratch(const Kernel *k, const Op *dot) {
     for (int i = 0; i < 2; i++)
         if (ir_value(k, dot->operands[i])->layout->home == HOME_SHARED && !is_in_ring(k, dot->operands[i])) return true;

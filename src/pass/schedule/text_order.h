@@ -41,6 +41,8 @@ bool late_crosses(const Op *loop);
  * product that `spans` them; NULL: there is none. */
 const Op *span_store(const Kernel *k, const Op *op);
 const Op *dot_span(const Kernel *k, const Op *dot);
+/* Does the next product of its region add to the sum of this one, which joins it? Then nobody waits in between. */
+bool dot_is_continued(const Op *dot);
 /* Does the product read shared memory that is no ring's? */
 bool dot_reads_scratch(const Kernel *k, const Op *dot);
 

@@ -178,11 +178,11 @@ static void issue(Dot *d) {
 }
 
 /* The product is issued: the one that joined it is waited for, and itself if it joins no other and does not stay in
- * flight. */
+ * flight; neither, if the next one adds to its sum. */
 static void wait_for_issued(Dot *d) {
     CudaEmit *cuda = cuda_of(d->e);
     bool joins = op_flag(d->op, AT_JOINS), flies = op_flag(d->op, AT_FLIGHT);
-    if (flies && !cuda->joined) return;
+    if (dot_is_continued(d->op) || (flies && !cuda->joined)) return;
     if (op_flag(d->op, AT_SPANS)) {
         cuda->spanning = d->acc;
         cuda->span_end = dot_span(d->e->k, d->op);

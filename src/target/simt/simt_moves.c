@@ -371,7 +371,7 @@ static void emit_view(Emit *e, const Op *op, const Stage *stage, const Expr *con
 
 static void emit_bload(Emit *e, const Op *op) {
     Ref buffer = op->operands[0], result = op->results[0];
-    const Type *whole = type_of(e, buffer), *box = type_of(e, result);
+    const Type *whole = type_of(e, buffer), *box = ir_box_of(e->k, op);
     Stage stage = stage_of_buffer(e, buffer);
     const Expr *begin[MAX_RANK];
     moves_offsets(e, op_list(op, 0), whole, box, begin);
