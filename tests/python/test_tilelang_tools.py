@@ -179,6 +179,27 @@ def test_tuning_of_an_eager_kernel(monkeypatch):
     np.testing.assert_array_equal(tuned(a, block=32), a * 2)
 
 
+def test_a_tuned_eager_kernel_is_asked_for_once_a_form(monkeypatch):
+    monkeypatch.setenv("TILEWRIGHT_BENCH", "1")
+    asked = []
+
+    def configs(A, **_):
+        asked.append(A.shape)
+        return [{"block": 8}]
+
+    tuned = tilelang.autotune(configs=configs, warmup=1, rep=1)(doubled)
+    for n in (40, 40, 48, 40, 48):
+        a = np.arange(n, dtype=np.float32)
+        np.testing.assert_array_equal(tuned(a), a * 2)
+    often = len(asked)
+    for n in (40, 48):
+        a = np.arange(n, dtype=np.float32)
+        np.testing.assert_array_equal(tuned(a), a * 2)
+    assert len(asked) == often and {shape for shape in asked} == {(40, ), (48, )}
+    np.testing.assert_array_equal(tuned(a, block=16), a * 2)
+    assert len(asked) > often
+
+
 def test_comparing(torch):
     close = tilelang.testing.torch_assert_close
     a = torch.ones(1000)
@@ -275,6 +296,24 @@ def test_other_chips_by_name():
         Absent("tilelang.rocm.intrinsics.mfma_macro_generator.MatrixCoreIntrinEmitter")()
     with pytest.raises(ValueError, match="\"hip\" is for another chip, AMD's GPUs"):
         tilelang.tvm.target.Target("hip")
+
+
+def test_a_python_object_at_an_index_of_the_kernel():
+    """A tensor, a list or a dict of the program around has no elements in a kernel that only a launch could choose; it is said, and not left out."""
+    table, numbers = {0: 1.0}, np.arange(4.0)
+
+    @tilelang.jit(out_idx=[0])
+    def wrong(of):
+        @T.prim_func
+        def main(A: T.Tensor((4,), "float32")):
+            with T.Kernel(1):
+                for i in T.Parallel(4):
+                    A[i] = of[i]
+        return main
+
+    for of in table, numbers, [1.0] * 4:
+        with pytest.raises(tilelang.CompilationError if hasattr(tilelang, "CompilationError") else Exception, match="must be known at compile time"):
+            wrong(of)(np.zeros(4, "float32"))
 
 
 def test_how_warps_share_a_product():

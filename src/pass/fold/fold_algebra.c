@@ -356,6 +356,8 @@ static Ref simplify_select(const Kernel *k, const Op *op, const Type *type) {
 /* A comparison of what a condition chose, select(c, 1, 0) != 0 or int(c) != 0, is the condition. */
 static Ref simplify_compare(Builder *b, const Op *op, const Type *type) {
     Kernel *k = b->kernel;
+    bool truth;
+    if (fold_decides(k, op, &truth)) return constant_int(b, type, truth);
     const Op *select = made_by(k, op->operands[0], OP_SELECT), *cast = made_by(k, op->operands[0], OP_CAST);
     const Literal *right = literal(k, op->operands[1]);
     Ref c = select ? select->operands[0] : cast ? cast->operands[0] : REF_NONE;

@@ -68,7 +68,13 @@ bool merge_threads(PassContext *cx, Kernel *k) {
         bool runs = merge_may_write(cx, k, regions.at[i]), asked = cx->options.written && runs;
         if (asked)
             merge_written(cx, k, regions.at[i], "option `written` asks for it", regions.at[i]->range);
-        if (asked || threads_cut(&t)) continue;
+        bool own_threads = runs && !asked && cx->machine && cx->machine->has_threads;
+        const Op *winding = own_threads ? merge_winding(k, regions.at[i]) : NULL;
+        if (winding)
+            merge_written(cx, k, regions.at[i],
+                          "a loop as long as another one says steps through an array of each thread",
+                          winding->range);
+        if (asked || winding || threads_cut(&t)) continue;
         if (!runs)
             diag_emit(cx->module->diag, DIAG_THREADS, t.where, cx->machine->name, t.why);
         else

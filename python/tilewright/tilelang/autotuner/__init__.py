@@ -188,6 +188,7 @@ class AutoTuneImpl:
         self._open_names = frozenset(do_not_specialize)  # another value of one of these is not tuned anew
         self._tuner_cache = {}  # the configuration that was found, by the arguments that matter
         self._kernels = {}
+        self._calls = {}  # of an eager function: what is added to the arguments of a call, by what they look like as they stand
         self.__name__, self.__doc__, self.__module__ = impl.__name__, impl.__doc__, impl.__module__
         self.signature = impl.signature
 
@@ -207,18 +208,15 @@ class AutoTuneImpl:
         impl = self.jit_impl
         if kwargs.pop("__return_kernel", False) and impl.mode == "eager":
             return self.compile(*args, **kwargs)
-        bound = self._given(args, kwargs)
-        tuner = self.get_tunner().set_kernel_parameters((args, kwargs))
-        key = tuple((name, *self._key_of(value)) for name, value in bound.arguments.items() if name not in self._open_names)
+        if impl.mode == "eager":
+            form = *map(self._key_of, args), *((name, self._key_of(value)) for name, value in kwargs.items())
+            if form not in self._calls:  # binding names and asking for rows takes longer than many a kernel
+                self._calls[form] = self._config(args, kwargs)
+            return impl(*args, **{**kwargs, **self._calls[form]})
+        bound, tuner, key = self._asked(args, kwargs)
         if not self._open(bound, tuner._rows()):
             self._tuner_cache.setdefault(key, {})
             return impl(*args, **kwargs)
-        if impl.mode == "eager":
-            if key not in self._tuner_cache:
-                self._tuner_cache[key] = tuner.run(tensors=[]).config
-            config = dict(self._tuner_cache[key])
-            config.pop("pass_configs", None)
-            return impl(*args, **{**kwargs, **config})
         exact = tuple((name, *self._key_of(value)) for name, value in bound.arguments.items())
         if key not in self._tuner_cache:
             best = tuner.run()
@@ -228,9 +226,24 @@ class AutoTuneImpl:
             self._kernels[exact].config = self._tuner_cache[key]
         return self._kernels[exact]
 
+    def _asked(self, args, kwargs):
+        """The arguments by name, their tuner, and what stands for those that matter."""
+        bound = self._given(args, kwargs)
+        key = tuple((name, *self._key_of(value)) for name, value in bound.arguments.items() if name not in self._open_names)
+        return bound, self.get_tunner().set_kernel_parameters((args, kwargs)), key
+
+    def _config(self, args, kwargs):
+        """What tuning adds to these arguments of an eager function."""
+        bound, tuner, key = self._asked(args, kwargs)
+        if not self._open(bound, tuner._rows()):
+            return self._tuner_cache.setdefault(key, {})
+        if key not in self._tuner_cache:
+            self._tuner_cache[key] = tuner.run(tensors=[]).config
+        return {name: value for name, value in self._tuner_cache[key].items() if name != "pass_configs"}
+
     @staticmethod
     def _key_of(value):
-        return (tuple(value.shape), str(value.dtype)) if hasattr(value, "shape") else (_key(value), )
+        return (tuple(value.shape), value.dtype) if hasattr(value, "shape") else (_key(value), )
 
     def compile(self, *args, **kwargs):
         """The kernel of the fastest configuration for these constants and sizes; of the one given, where nothing is left open."""

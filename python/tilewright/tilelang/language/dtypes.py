@@ -3,6 +3,7 @@
 
     T.float16.bits, T.float16 == "float16", T.dtype(torch.float16) is T.float16, T.float32(1) == 1.0
 """
+import functools
 import re
 import sys
 
@@ -67,6 +68,7 @@ class dtype(str):
         shape = tuple(shape)
         return (*shape[:-1], shape[-1] // 2) if shape and self._bits == 4 and self._lanes == 1 else shape
 
+    @functools.lru_cache(maxsize=None)  # every output of a call asks
     def as_torch(self):
         import torch
         if self in ("float4_e2m1fn", "float4_e2m1fnx2") and hasattr(torch, "float4_e2m1fn_x2"):
