@@ -242,6 +242,13 @@ static bool is_chained(const Kernel *k, const Op *dot) {
     return false;
 }
 
+/* Columns that each of several keeps, at least: where they are rows of the tile in shared memory, half of a panel. */
+static int least_share(const Kernel *k, const Op *dot) {
+    const Op *right = ir_value(k, dot->operands[1])->op;
+    const Matrix *row = matrix_of(k, dot);
+    return right && right->code == OP_PERMUTE ? row->n_share / 2 : row->n_share;
+}
+
 /* What any grid must keep to. Columns that are read from shared memory begin with a panel; units that are left over
  * do the same work twice. */
 static bool grid_fits(const Kernel *k, const Op *dot, int warps, int64_t along_m, int64_t along_n) {
@@ -251,7 +258,7 @@ static bool grid_fits(const Kernel *k, const Op *dot, int warps, int64_t along_m
     bool powers = along_m > 0 && along_n > 0 && !(along_m & (along_m - 1)) && !(along_n & (along_n - 1));
     if (!powers || along_m > units || along_n > units / along_m) return false;
     if (along_m > 1 && along_m > ((int64_t)1 << ll_log2((c->extent[0] + row->m - 1) / row->m))) return false;
-    return !row->n_share || along_n == 1 || (!(n & (n - 1)) && n / along_n >= row->n_share);
+    return !row->n_share || along_n == 1 || (!(n & (n - 1)) && n / along_n >= least_share(k, dot));
 }
 
 static void best_grid(const Kernel *k, const Op *dot, int warps, int *along_m, int *along_n) {
