@@ -71,13 +71,14 @@ static bool gives_back(const Kernel *k, const Op *op, const Op *dot) {
 
 /* Does the operand lie in registers, or in a slot that another role fills? One that is waited for earlier and given
  * back later is held for most of a trip: with two slots nothing would be loaded meanwhile (attention's gradients of 128
- * columns took 3 % longer). What was there before the loop is loaded no more. */
-static bool lies_apart(const Schedule *s, const Op *dot) {
+ * columns took 3 % longer). What was there before the loop is loaded no more. `held`: it is, whatever is done here. */
+static bool lies_apart(const Schedule *s, const Op *dot, bool held) {
     for (int i = 0; i < 2; i++) {
         const Op *get = get_of(s->k, dot->operands[i]), *ring = get ? hand_ring_op(s->k, get) : NULL;
         if (!schedule_in_shared(s->k, dot->operands[i])) continue;
         if (!ring || ring_is_fused(ring)) return false;
-        if (get->parent == dot->parent && op_int(ring, AT_SLOTS, 1) < s->cx->machine->cost.enough_slots) return false;
+        if (!held && get->parent == dot->parent && op_int(ring, AT_SLOTS, 1) < s->cx->machine->cost.enough_slots)
+            return false;
     }
     return true;
 }
@@ -108,7 +109,7 @@ static bool has_room(const Schedule *s, const Op *first) {
 /* The second product directly behind the first; false: it stays. */
 static bool hoist(Schedule *s, Op *first, Op *second) {
     uint8_t *moves = ARENA_ARRAY(s->arena, uint8_t, s->k->values.count);
-    if (!lies_apart(s, first) || !lies_apart(s, second) || !has_room(s, first)) return false;
+    if (!lies_apart(s, first, false) || !lies_apart(s, second, false) || !has_room(s, first)) return false;
     for (int i = 0; i < second->operand_count; i++)
         if (!gather(s, first, second, second->operands[i], moves)) return false;
     for (const Op *op = first->next; op != second; op = op->next)
@@ -141,8 +142,9 @@ static bool continues(const Schedule *s, const Op *dot, const Op *end) {
 
 /* Can it run on up to that product? With `moves` releases of its slots may move behind it. */
 static bool can_run_to(const Schedule *s, const Op *dot, const Op *end, bool moves) {
-    bool waits = false;
-    if (!lies_apart(s, dot)) return false;
+    bool waits = false, held = continues(s, dot, end);
+    for (const Op *op = dot->next; held && op != end; op = op->next) held = !gives_back(s->k, op, dot);
+    if (!lies_apart(s, dot, held)) return false;
     for (const Op *op = end;; op = op->previous) {
         if (op == dot) return true;
         if (ir_op_uses(op, dot->results[0]) && !(op == end && continues(s, dot, end))) return false;
