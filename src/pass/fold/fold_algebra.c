@@ -475,9 +475,18 @@ static Ref simplify_load(Builder *b, Op *op) {
     return splat;
 }
 
+/* Does it begin at 0 everywhere? A part as large as the whole can be nothing else. */
+static bool is_from_0(const Kernel *k, RefList at) {
+    int64_t number;
+    for (int d = 0; d < at.count; d++)
+        if (!ir_const_int(k, at.at[d], &number) || number) return false;
+    return true;
+}
+
 /* A part that was put in at that place is what was put in; parts put in beside it do not matter. */
 static Ref simplify_slice(const Kernel *k, Op *op, const Type *type, bool *changed) {
     RefList at = op_list(op, 0);
+    if (ir_type(k, op->operands[0]) == type && is_from_0(k, at)) return op->operands[0];
     for (const Op *in; (in = made_by(k, op->operands[0], OP_INSERT));) {
         RefList put = op_list(in, 0);
         const Type *part = ir_type(k, op_operand(in, 1));
@@ -516,6 +525,9 @@ Ref fold_simplify(Builder *b, Op *op, bool *changed) {
     case OP_RESHAPE:
     case OP_PERMUTE: return simplify_shape(b, op, type);
     case OP_SLICE: return simplify_slice(b->kernel, op, type, changed);
+    case OP_INSERT:
+        return ir_type(b->kernel, op_operand(op, 1)) == type && is_from_0(b->kernel, op_list(op, 0)) ? op_operand(op, 1)
+                                                                                                : REF_NONE;
     case OP_BASE: return simplify_base(b->kernel, op, type);
     default: break;
     }
