@@ -21,7 +21,8 @@ int cut_stages(const Cut *c, const CutRing *ring) {
     if (c->cx->options.slots) return c->cx->options.slots;
     if (c->cx->options.num_stages >= 0) return c->cx->options.num_stages;
     int64_t whole = kernel_int(c->k, AT_STAGES, DEFAULT_STAGES);
-    return (int)(ring && ring->loop ? op_int(ring->loop, AT_STAGES, whole) : whole);
+    int64_t own = ring && ring->loop ? op_int(ring->loop, AT_STAGES, 0) : 0; /* 0 is what those say who say nothing */
+    return (int)(own ? own : whole);
 }
 
 static bool is_pipelined(const CutRing *ring) { return !ring->output && ring->in_loop; }
