@@ -79,7 +79,8 @@ static void find_buffers(Planner *p, const Region *region, const void *role) {
             b.bytes = buffer_bytes(k, op->results[0]);
         else {
             bool used = !op->result_count || p->s->uses[op->results[0]];
-            b.bytes = scratch_bytes(k, op, p->warps, used);
+            bool one = !p->s->tasks || !op_attr(p->s->tasks, AT_GANG); /* a program runs on all warps of a role */
+            b.bytes = scratch_bytes(k, op, one ? layout_group_of(p->s->cx, k, op).warps : p->warps, used);
             kept = false;
         }
         b.last = kept ? last_use(p, op->parent, op->parent, op->results[0]) : number_of(&p->last, op);
