@@ -291,11 +291,37 @@ static bool is_uniform(const Threads *t, const Op *op) {
     return op->code == OP_WHILE && !threads_differ(t, op->regions[0]->last->operands[0]);
 }
 
+/* Do all trips of a loop without barriers go to places of their own, whose index is the loop's variable, and no two
+ * accesses of a trip to one? Then no trip meets another one, and a barrier before the loop does for all of them:
+ *
+ *     for i { s[t, i] = own[i] }  sync  for i { own[i] = s[u, i] } */
+static bool trips_apart(const Threads *t, const Op *loop) {
+    int64_t step;
+    if (loop->code != OP_FOR || !ir_const_int(t->k, loop->operands[2], &step) || !step) return false;
+    for (const Op *op = loop->regions[0]->first; op; op = op->next)
+        if (op->region_count || op->code == OP_SYNC || threads_is_tile_op(t->k, op)) return false;
+    Since mine = {.t = (Threads *)t};
+    ir_walk(loop->regions[0], note_access, &mine);
+    for (size_t i = 0; i < mine.ops.count; i++) {
+        RefList at = op_list(mine.ops.at[i], 0);
+        for (size_t n = 0; n < mine.ops.count; n++) {
+            const Op *other = mine.ops.at[n];
+            RefList there = op_list(other, 0);
+            bool apart = false;
+            if (other->operands[0] != mine.ops.at[i]->operands[0]) continue;
+            for (int d = 0; d < at.count && at.count == there.count; d++)
+                apart |= at.at[d] == loop->regions[0]->args[0] && there.at[d] == at.at[d];
+            if (!apart || (n != i && meet(t, mine.ops.at[i], other))) return false;
+        }
+    }
+    return mine.ops.count > 0;
+}
+
 static void visit_op(Since *since, Op *op) {
     Threads *t = since->t;
     if (op->code == OP_SYNC && op_word(op, AT_UNIT, UNIT_BLOCK) == UNIT_BLOCK && !op_attr(op, AT_ID)) {
         since->ops.count = 0;
-    } else if (op->region_count && op->code != OP_PARALLEL && is_uniform(t, op)) {
+    } else if (op->region_count && op->code != OP_PARALLEL && is_uniform(t, op) && !trips_apart(t, op)) {
         Ops before = {0}, all = {0};
         for (size_t i = 0; i < since->ops.count; i++) *VEC_PUSH(&before, t->arena) = since->ops.at[i];
         int rounds = op->code == OP_IF ? 1 : 2; /* what a trip leaves, the next one meets */
