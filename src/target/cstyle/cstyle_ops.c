@@ -326,7 +326,9 @@ const Expr *cs_combine(CPrinter *p, Word combine, Elem elem, bool keep_nan, cons
     default: ice(p->kernel->module->trap, "cstyle: no expression for this combination");
     }
     const Expr *args[] = {x, y};
-    return apply_row(p, find_row(code), elem, keep_nan, args, 2);
+    /* The larger of two numbers is one of them: there is nothing to round. */
+    bool exact = (code == OP_MIN || code == OP_MAX) && elem_is_float(elem);
+    return apply_row(p, find_row(code), exact ? compute_elem(elem) : elem, keep_nan, args, 2);
 }
 
 const Expr *cs_elementwise(CPrinter *p, const Op *op, const Expr *const *args) {
