@@ -362,6 +362,9 @@ const Expr *cs_elementwise(CPrinter *p, const Op *op, const Expr *const *args) {
     if (!row) ice(p->kernel->module->trap, "cstyle: %s is not elementwise", op_info[op->code].mnemonic);
     if (row->fast && p->dialect->fast_forms && op_flag(op, AT_APPROX) && elem == EL_F32)
         return cs_call(p, row->fast, EL_F32, args, op->operand_count);
+    /* What the fast form loses is below 2^-126: 0 as f16, either way. */
+    if (op->code == OP_EXP2 && elem == EL_F16 && p->dialect->fast_forms)
+        return finish(p, elem, cs_call(p, row->fast, EL_F32, args, op->operand_count));
     if (op_flag(op, AT_NATURAL)) {
         Elem natural = elem == EL_I64 ? EL_U64 : EL_U32;
         const char *type = elem_info[natural].text;
