@@ -20,14 +20,22 @@ HOST_CC ?= $(CC)# for what runs while building: make CC=aarch64-linux-gnu-gcc HO
 CFLAGS ?= -O2 -g
 WERROR ?=# tests/all.sh sets -Werror: a warning of a compiler that we have not seen stops nobody's build
 WARN   := -std=c11 -D_GNU_SOURCE -Wall -Wextra $(WERROR) -Wshadow -Wstrict-prototypes -Wmissing-prototypes -Wformat-security
+# The tests see inside the library, by an archive of the plain objects. Under the sanitizers those are ten times as large,
+# and eighty programs share a library of them instead.
+INSIDE  := $(B)/libinside.a
+VISIBLE := hidden
 ifdef SAN
 SANFLAGS := -fsanitize=address,undefined -fno-sanitize-recover=undefined -fno-omit-frame-pointer
+INSIDE   := $(B)/libinside.so
+VISIBLE  := default
 endif
 # What is built does not say in which folder: the same sources make the same bytes.
 PLACELESS := -ffile-prefix-map=$(CURDIR)=.
-ALLCFLAGS := $(WARN) $(CFLAGS) $(SANFLAGS) $(PLACELESS) -fPIC -fvisibility=hidden -Iinclude -Isrc -I$(B)/gen
-TESTFLAGS := $(ALLCFLAGS) -O0 -Itests/unit # the time of tests is that of the library, and of compiling them
+ALLCFLAGS := $(WARN) $(CFLAGS) $(SANFLAGS) $(PLACELESS) -fPIC -fvisibility=$(VISIBLE) -Iinclude -Isrc -I$(B)/gen
+TESTFLAGS := $(ALLCFLAGS) -O0 -Itests/unit # the time of tests is that of the library, and of compiling them; those of numbers have references, too
 LDLIBS := -lm -ldl -lpthread
+COMMA  := ,
+BESIDE := $(if $(SAN),-Wl$(COMMA)-rpath$(COMMA)'$$ORIGIN/..')# where a test finds libinside.so
 LINK := $(CC) $(CFLAGS) $(SANFLAGS) $(LDFLAGS)# -fsanitize=, -flto and their like are for the linker too
 OBJCOPY ?= objcopy
 LTO_TO_CODE = $(if $(findstring clang,$(shell $(CC) --version)),,-flinker-output=nolto-rel)
@@ -45,8 +53,7 @@ EMBED   := $(sort $(shell find src/target -type f \( -path '*/prelude/*' -o -pat
 all: $(B)/libtilewright.a $(B)/libtilewright.so $(if $(CLI_SRC),$(B)/tilewright)
 
 # A program that links the archive has names of its own (file_size, eval, ...): the archive is one object whose hidden
-# names are local to it. The tests see inside, by an archive of the plain objects. With -flto the compiler makes machine
-# code of it first.
+# names are local to it. With -flto the compiler makes machine code of it first.
 $(B)/libtilewright.a: $(LIB_OBJ)
 	@rm -f $@
 	$(CC) $(CFLAGS) $(if $(findstring -flto,$(CFLAGS)),$(LTO_TO_CODE)) -r -nostdlib -o $(B)/tilewright.o $^
@@ -59,6 +66,8 @@ $(B)/libinside.a: $(LIB_OBJ)
 VERSION := $(shell sed -n 's/^.define TW_VERSION_[A-Z]* //p' include/tilewright.h | paste -sd.)
 SONAME  := libtilewright.so.$(firstword $(subst ., ,$(VERSION)))
 SOFILE  := libtilewright.so.$(VERSION)
+$(B)/libinside.so: $(LIB_OBJ)
+	$(LINK) -shared -Wl,-soname,libinside.so -o $@ $^ $(LDLIBS)
 $(B)/libtilewright.so: $(LIB_OBJ)
 	$(LINK) -shared -Wl,-soname,$(SONAME) -o $(B)/$(SOFILE) $^ $(LDLIBS)
 	ln -sf $(SOFILE) $(B)/$(SONAME)
@@ -69,9 +78,9 @@ $(B)/tilewright: $(CLI_OBJ) $(B)/libtilewright.a
 $(B)/%.o: %.c | gen
 	@mkdir -p $(@D)
 	$(CC) $(ALLCFLAGS) -MMD -MP -c -o $@ $<
-$(B)/tests/%: tests/unit/%.c $(B)/libinside.a
+$(B)/tests/%: tests/unit/%.c $(INSIDE)
 	@mkdir -p $(@D)
-	$(CC) $(TESTFLAGS) -MMD -MP -MF $@.d -o $@ $< $(filter %.o,$^) $(B)/libinside.a $(LDLIBS)
+	$(CC) $(TESTFLAGS) -MMD -MP -MF $@.d -o $@ $< $(filter %.o,$^) $(INSIDE) $(BESIDE) $(LDLIBS)
 # The command line but for its table of commands, which the manual prints.
 $(B)/tests/test_fuzz: $(filter-out %/main.o %/command_manual.o,$(CLI_OBJ))
 $(B)/tests/test_layout_text: | $(B)/tilewright
@@ -89,7 +98,8 @@ $(B)/gen/embedded.c: tools/embed.c $(EMBED) src/base/special.h $(OWN_TEXTS:%=src
 $(B)/gen/embedded.o: $(B)/gen/embedded.c
 	$(CC) $(ALLCFLAGS) -c -o $@ $<
 
-unit: $(UNIT)
+units: $(UNIT)
+unit: units
 	@printf '%s\n' $(UNIT) | xargs -P $${JOBS:-$$(nproc)} -n 1 tests/run_unit.sh
 tests: $(UNIT) $(NUMERIC) $(B)/tests/pytree
 
@@ -101,12 +111,12 @@ $(B)/tsan/%.o: %.c | gen
 $(B)/tsan/test_threads: tests/unit/test_threads.c $(TSAN_OBJ) $(B)/libinside.a
 	$(CC) $(TESTFLAGS) -fsanitize=thread -MMD -MP -MF $@.d -o $@ $^ $(LDLIBS)
 
-$(B)/tests/pytree: tests/syntax/pytree.c $(B)/libinside.a
+$(B)/tests/pytree: tests/syntax/pytree.c $(INSIDE)
 	@mkdir -p $(@D)
-	$(CC) $(TESTFLAGS) -MMD -MP -MF $@.d -o $@ $< $(B)/libinside.a $(LDLIBS)
-$(NUMERIC): $(B)/tests/%: tests/numeric/%.c $(B)/libinside.a
+	$(CC) $(TESTFLAGS) -MMD -MP -MF $@.d -o $@ $< $(INSIDE) $(BESIDE) $(LDLIBS)
+$(NUMERIC): $(B)/tests/%: tests/numeric/%.c $(INSIDE)
 	@mkdir -p $(@D)
-	$(CC) $(TESTFLAGS) -MMD -MP -MF $@.d -o $@ $< $(B)/libinside.a $(LDLIBS)
+	$(CC) $(TESTFLAGS) -O1 -MMD -MP -MF $@.d -o $@ $< $(INSIDE) $(BESIDE) $(LDLIBS)
 
 # The Python package, as `pip install .` makes it, but from the tree: PYTHONPATH=build/python.
 PYTHON    ?= python3
@@ -231,5 +241,5 @@ clean:
 distclean: clean
 	rm -rf .venv *.egg-info python/*.egg-info
 	find . -name __pycache__ -not -path './.git/*' -prune -exec rm -rf {} +
-.PHONY: check-gpu-faults all unit tests python test test-long measures fuzz demo check-gpu check-gpu-sanitizer bench bench-gpu bless install uninstall clean distclean
+.PHONY: check-gpu-faults all unit units tests python test test-long measures fuzz demo check-gpu check-gpu-sanitizer bench bench-gpu bless install uninstall clean distclean
 -include $(shell find $(B) -name '*.d' 2>/dev/null)

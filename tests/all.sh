@@ -65,10 +65,30 @@ need() { # the first of the tools that is not there
     for tool in "$@"; do have "$tool" || { echo "$tool is not installed"; return; }; done
 }
 
-# without a warning, and into a compiler that makes the same IR: the order of arguments is each C compiler's own
-with_clang() { make -s -j"$jobs" B=build/clang CC=clang-14 CFLAGS="-O0" all build/clang/tests/test_passes && build/clang/tests/test_passes; }
+one_at_a_time() { # NAME COMMAND...: not both lanes
+    until mkdir "$taken/making-$1" 2>/dev/null; do sleep 1; done
+    making=$1
+    shift
+    "$@"
+    made=$?
+    rmdir "$taken/making-$making"
+    return $made
+}
 unit() { make -s JOBS="$jobs" unit; }
-sanitized() { TILEWRIGHT_CASES=100 TILEWRIGHT_EVERY=12 make -s -j"$jobs" JOBS="$jobs" B=build/asan SAN=1 CFLAGS="-O0 -g1 -Wno-clobbered" unit; }
+# The library's second build is both by another compiler and under ASan and UBSan; where there is no clang, by the same one. The
+# tests do not run below this make: kernels are compiled as they are for the plain build, and some are in the cache from there.
+sanitizers=build/sanitized
+sanitized_build() {
+    if have clang-14; then set -- CC=clang-14 CFLAGS="-O0 -g1"; else set -- CFLAGS="-O0 -g1 -Wno-clobbered"; fi
+    make -s -j"$jobs" B=$sanitizers SAN=1 "$@" all units
+}
+sanitized() {
+    one_at_a_time sanitized sanitized_build &&
+        ls tests/unit/test_*.c | sed "s|tests/unit/\(.*\)\.c|$sanitizers/tests/\1|" |
+        TILEWRIGHT_CASES=100 TILEWRIGHT_EVERY=12 xargs -P "$jobs" -n 1 tests/run_unit.sh
+}
+# without a warning, and into a compiler that makes the same IR: the order of arguments is each C compiler's own
+with_clang() { one_at_a_time sanitized sanitized_build && $sanitizers/tests/test_passes; }
 # threads that share a context, its kernels and the cache
 threads() { make -s -j"$jobs" build/tsan/test_threads && TSAN_OPTIONS=halt_on_error=1 build/tsan/test_threads; }
 make_venv() { # and what the tests need in it, once
@@ -79,8 +99,8 @@ make_venv() { # and what the tests need in it, once
 }
 in_venv() { [ "$venv/$1.done" -nt "tests/$1" ]; }
 add_to_venv() { in_venv "$1" || { $venv/bin/pip install -q --no-compile --disable-pip-version-check -r "tests/$1" && touch "$venv/$1.done"; }; }
-# Kernels of target cpu and of emulators that are many, compiled quickly; the group `cpu`, transcripts and the Python tests compile
-# kernels of target cpu as users do.
+# Kernels of target cpu and of emulators that are many, compiled quickly; the group `cpu`, the Python tests and the pages among
+# the transcripts compile kernels of target cpu as users do.
 quickly() { (QUICK_CC=${CC:-gcc} CC=$PWD/tests/quick_cc.sh && export QUICK_CC CC && quick_headers "$@"); }
 quick_headers() {
     case $("$cxx" --version 2>/dev/null) in
@@ -88,13 +108,7 @@ quick_headers() {
     *) "$@" ;;
     esac
 }
-python_package() { # one lane at a time
-    until mkdir "$taken/package" 2>/dev/null; do sleep 1; done
-    make -s -j"$jobs" python PYTHON=$venv/bin/python
-    made=$?
-    rmdir "$taken/package"
-    return $made
-}
+python_package() { one_at_a_time package make -s -j"$jobs" python PYTHON=$venv/bin/python; }
 # With torch, or without it: "not torch", "torch". Threads of torch that wait for work burn half of the time.
 python_tests() {
     python_package && OMP_NUM_THREADS=1 PYTHONPATH=build/python $venv/bin/python -m pytest -q -p no:cacheprovider -m "$1" tests/python
@@ -187,7 +201,7 @@ await_venv() { # and what it lacks
 lane() {
     group unit "" "" quick_headers unit
     group sanitized "" "" quick_headers sanitized
-    group transcripts "$(need python3)${no_cxx}" "apt-get install python3 g++" quick_headers transcripts
+    group transcripts "$(need python3)${no_cxx}" "apt-get install python3 g++" quickly transcripts
     group wild "$(need python3)" "apt-get install python3" quickly wild
     group tilec "" "" quickly tile_c
     if wants python torch install nvrtc; then
@@ -198,7 +212,7 @@ lane() {
         group nvrtc "$no_venv" "apt-get install python3-venv" env TILEWRIGHT_NVRTC_VENV=$venv python3 tests/compile_all.py
     fi
     group random "$(need python3)" "apt-get install python3" quickly random_programs
-    group tenstorrent "$no_cxx" "apt-get install g++" tenstorrent
+    group tenstorrent "$no_cxx" "apt-get install g++" quick_headers tenstorrent
     group hip "$(need python3 clang-19)${no_cxx}" "apt-get install clang-19 lld-19 g++" quick_headers hip
     group plans "$no_cxx" "apt-get install g++" quick_headers property emulated,tenstorrent 1
     group emulated "$no_cxx" "apt-get install g++" quick_headers numeric emulated 0

@@ -134,12 +134,14 @@ def run_pasted(path, folder, env):
 
 
 def surroundings(path, env, folder, cache):
-    """Kernels compiled for one file serve the others, but for those that speak of the cache; those that speak of C++ compilers
-    have the one of users, others may have one that compiles headers once (tests/quick_cxx.sh)."""
+    """Kernels compiled for one file serve the others, but for those that speak of the cache; those that speak of compilers and pages have
+    the ones of users, others may have quick ones (tests/quick_cc.sh, tests/quick_cxx.sh)."""
     text = re.sub(r"^# requires: .*$", "", path.read_text(), flags=re.M)
     own = dict(env, TILEWRIGHT_CACHE_DIR=os.path.join(folder, ".cache") if re.search("cache", text, re.I) else cache, HOME=folder)
     if re.search(r"[gc]\+\+|CXX", text):
         own.pop("CXX", None)
+    if path.suffix == ".md" or re.search(r"\b(g?cc|clang|CC|c?make|pip)\b", text):
+        own.pop("CC", None)
     return own
 
 

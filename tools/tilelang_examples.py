@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """tilelang_examples.py: runs TileLang's own examples, as they stand, under `python -m tilewright`, and says what came of each.
 
-    tools/tilelang_examples.py CHECKOUT [--jobs 16] [--each 45] [--seconds 400] [--device cuda] [--match TEXT] [--log FILE]
+    tools/tilelang_examples.py CHECKOUT [--jobs 16] [--each 45] [--seconds 400] [--device cuda] [--match PATTERN] [--log FILE]
     tools/tilelang_examples.py CHECKOUT --compile [--texts FOLDER]
 
 CHECKOUT is a clone of tile-ai/tilelang at tag v0.1.13. Scripts that are for other chips, for pictures of layouts, or no programs are left out (SKIPPED).
@@ -37,7 +37,7 @@ def scripts(examples, match):
     found = []
     for path in sorted(examples.rglob("*.py")):
         name = path.relative_to(examples).as_posix()
-        if any(name == row or row.endswith("/") and name.startswith(row) for row in SKIPPED) or SKIPPED_NAMES.search(name) or (match and match not in name):
+        if any(name == row or row.endswith("/") and name.startswith(row) for row in SKIPPED) or SKIPPED_NAMES.search(name) or (match and not re.search(match, name)):
             continue
         text = path.read_text(errors="replace")
         if "tilelang" in text and ("T.Kernel" in text or "__main__" in text):
@@ -111,6 +111,12 @@ def run_all(examples, names, options, folder):
     return results + [{"script": name, "what": "not begun", "said": "", "seconds": 0, "compiled": []} for name in waiting]
 
 
+def goodness(result):
+    """Of two compiles of a script's kernels the one in which all are made, else the one in which more are."""
+    said = [row[2] == "ok" for row in result["compiled"]]
+    return bool(said) and all(said), sum(said)
+
+
 def main():
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("checkout")
@@ -135,11 +141,12 @@ def main():
             options.jobs, options.seconds = 1, max(0, min(options.seconds / 6, 60))
             later = {result["script"]: result for result in run_all(examples, again, options, folder) if result["what"] != "not begun"}
             results = [later.get(result["script"], result) for result in results]
-        failed = [result["script"] for result in results if result["what"] == "failed"]
+        bad = ("failed", "own check failed", "refused")
+        failed = [result["script"] for result in results if result["what"] in bad or any(row[2] != "ok" for row in result["compiled"])]
         if options.compile and failed:
             options.device = "values"
             later = {result["script"]: result for result in run_all(examples, failed, options, folder)}
-            results = [max(result, later.get(result["script"], result), key=lambda each: len(each["compiled"])) for result in results]
+            results = [max(result, later.get(result["script"], result), key=goodness) for result in results]
     if options.log:
         pathlib.Path(options.log).write_text("".join(json.dumps(result) + "\n" for result in results))
     for result in sorted(results, key=lambda result: (result["what"], result["script"])):

@@ -22,7 +22,7 @@ import types
 
 BOUND = 2e-2
 ROWS = {}
-HOST_ONLY = set()  # files whose kernels bring functions in CUDA, which the emulator does not run, or do not fit into its shared memory
+HOST_ONLY = set()  # files whose kernels bring functions in CUDA, which the emulator does not run
 
 
 def row(*files, emulated=True):
@@ -423,7 +423,7 @@ def latent_by_roles(c):
     yield from latent_roles(c, 576 ** -0.5)
 
 
-@row("warp_specialize/example_warp_specialize_flashmla.py", emulated=False)
+@row("warp_specialize/example_warp_specialize_flashmla.py")
 def latent_by_two_groups(c):
     yield from latent_roles(c)
 

@@ -65,8 +65,8 @@ void keys(struct key_globals g) {
     warp_zero(&dk);
     warp_zero(&dv);
     int blocks = cdiv(g.q.rows, QUERIES), first = CAUSAL ? min(block * ROWS / QUERIES, blocks) : 0;
+    int head = kv_head * group, i = first;
     for (int n = 0; n < group * (blocks - first); n++) { /* queries that are not there are 0, and so is what they give */
-        int head = kv_head * group + n / (blocks - first), i = first + n % (blocks - first);
         group8_load(&q, g.q, at(batch, head, i, 0));
         group8_load(&grad, g.do_, at(batch, head, i, 0));
         group8_load(&l, g.l, at(batch, head, 0, i));
@@ -90,6 +90,9 @@ void keys(struct key_globals g) {
         group8_mma_AB(&dk, &weights, &q);
         group8_mma_wait(0);
         group8_sync(1); /* the next queries overwrite these */
+        bool last = ++i == blocks;
+        head += last ? 1 : 0;
+        i = last ? first : i;
     }
     warp_mul(&dk, &dk, scale);
     group8_store(g.dk, &dk, at(batch, kv_head, block, 0));

@@ -11,8 +11,10 @@
 #endif
 #if N == 4096
 enum { R = 64 };
+#define RIGHT left
 #elif N == 1024
 enum { R = 32 }; /* two channels above each other in a tile */
+#define RIGHT right
 #else
 #error "N is 1024 or 4096"
 #endif
@@ -23,8 +25,10 @@ typedef crt_fl(16, R) sums; /* 16 rows a warp, 64 in all */
 typedef crt_bf(16, R) spectrum;
 typedef struct {
     complex_tile kf, tw;
-    cst_bf(64, 64) left; /* of two channels F twice, on the diagonal */
+    cst_bf(64, 64) left; /* F; of two channels twice, on the diagonal */
+#if N == 1024
     cst_bf(R, R) right;
+#endif
 } factors;
 
 struct globals {
@@ -37,10 +41,10 @@ struct globals {
 
 /* z = a F, or a conj(F); minus: what of it enters with its sign changed, of a the imaginary part, else the real one */
 static void transform(sums *z, spectrum *a, rt_bf(16, R) *minus, factors *s, int inverse) {
-    warpgroup_mm_AB(&z->real, &a->real, &s->right.real);
-    warpgroup_mma_AB(&z->real, inverse ? &a->imag : minus, &s->right.imag);
-    warpgroup_mm_AB(&z->imag, &a->imag, &s->right.real);
-    warpgroup_mma_AB(&z->imag, inverse ? minus : &a->real, &s->right.imag);
+    warpgroup_mm_AB(&z->real, &a->real, &s->RIGHT.real);
+    warpgroup_mma_AB(&z->real, inverse ? &a->imag : minus, &s->RIGHT.imag);
+    warpgroup_mm_AB(&z->imag, &a->imag, &s->RIGHT.real);
+    warpgroup_mma_AB(&z->imag, inverse ? minus : &a->real, &s->RIGHT.imag);
     warpgroup_mma_wait(0);
 }
 

@@ -28,7 +28,9 @@ void fftconv(struct globals g) {
     complex_tile tmp;
     sums z;
     warpgroup_load(&s.left, g.f, at(0, 0));
+#if N == 1024
     warpgroup_load(&s.right, g.f, at(0, 0));
+#endif
     warpgroup_load(&s.tw, g.tw, at(0, 0));
     warpgroup_load(&s.kf, g.kf, at(channel, 0));
     for (int i = first; i < end; i++) {

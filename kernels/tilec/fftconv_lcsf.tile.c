@@ -61,7 +61,9 @@ static void consumer_setup(lcsf_consumer_setup_args *a) {
     consumer_registers(WORKERS);
     consumers(sync)(2); /* nobody reads those of the task before */
     consumers(load)(&s->left, g->f, at(0, 0));
+#if N == 1024
     consumers(load)(&s->right, g->f, at(0, 0));
+#endif
     consumers(load)(&s->tw, g->tw, at(0, 0));
     consumers(load)(&s->kf, g->kf, at(a->common->channel, 0));
     consumers(sync)(2);

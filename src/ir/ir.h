@@ -292,6 +292,7 @@ bool op_flag(const Op *op, AttrId id);
 bool op_is_transpose(const Op *op);        /* a permute of two axes that turns them */
 void op_set(Kernel *k, Op *op, Attr attr); /* adds or replaces */
 void op_drop(Op *op, AttrId id);
+const Attr *kernel_attr(const Kernel *k, AttrId id); /* NULL when absent */
 int64_t kernel_int(const Kernel *k, AttrId id, int64_t otherwise);
 const char *kernel_text(const Kernel *k, AttrId id); /* NULL when absent */
 void kernel_set(Kernel *k, Attr attr);

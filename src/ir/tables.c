@@ -147,12 +147,13 @@ void op_drop(Op *op, AttrId id) {
         if (op->attrs[i].id != id) op->attrs[kept++] = op->attrs[i];
     op->attr_count = kept;
 }
+const Attr *kernel_attr(const Kernel *k, AttrId id) { return find(k->attrs, k->attr_count, id); }
 int64_t kernel_int(const Kernel *k, AttrId id, int64_t otherwise) {
-    const Attr *attr = find(k->attrs, k->attr_count, id);
+    const Attr *attr = kernel_attr(k, id);
     return attr ? attr->number : otherwise;
 }
 const char *kernel_text(const Kernel *k, AttrId id) {
-    const Attr *attr = find(k->attrs, k->attr_count, id);
+    const Attr *attr = kernel_attr(k, id);
     return attr ? attr->text : NULL;
 }
 void kernel_set(Kernel *k, Attr attr) { set(k, &k->attrs, &k->attr_count, attr); }

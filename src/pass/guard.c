@@ -15,6 +15,11 @@
  *     %b = select %c, 0.0, -inf ; %s = add %x, %b
  *  -> %s = if %all { %t = add %x, 0.0 ; yield %t } else { %b = select %c, 0.0, -inf ; %t = add %x, %b ; yield %t }
  *
+ * And the number that a product begins with, 0 in full blocks:
+ *
+ *     %b = select %c, 0.0, -inf ; %s = dot %q, %k, %b
+ *
+ * A mask may also say what is left out: `select %d, n, %x` of a %d that is false in full blocks.
  * Masks behind each other that fill in the same number are one first, so that there is one test.
  *
  * The test is made in 64 bits and says no where a place would leave int32, so it is exact: in the
@@ -91,21 +96,28 @@ static bool add_range(Guard *g, const Affine *f, const Type *type, bool above) {
            (above || poly_is_surely_natural(&g->a, least) || add_test(g, poly_sub(g->a.arena, least, bottom)));
 }
 
-/* What has to hold for every element of the condition to be true. */
-static bool collect(Guard *g, Ref condition) {
+/* What has to hold for every element of the condition to be true (to be false, without `holds`). */
+static bool collect(Guard *g, Ref condition, bool holds) {
     const Op *op = ref_is_value(condition) ? ir_value(g->k, condition)->op : NULL;
     if (!op) return false;
     switch (op->code) {
-    case OP_AND: return collect(g, op->operands[0]) && collect(g, op->operands[1]);
+    case OP_AND:
+    case OP_OR:
+        if ((op->code == OP_AND) != holds) return false;
+        return collect(g, op->operands[0], holds) && collect(g, op->operands[1], holds);
+    case OP_NOT: return collect(g, op->operands[0], !holds);
     case OP_SPLAT:
     case OP_BROADCAST:
-    case OP_EXPAND: return collect(g, op->operands[0]);
+    case OP_EXPAND:
+    case OP_RESHAPE: return collect(g, op->operands[0], holds);
     case OP_CMP: break;
     default: return false;
     }
     Word predicate = op_word(op, AT_PRED, CMP_EQ);
     bool less = predicate == CMP_LT || predicate == CMP_LE;
     if (!less && predicate != CMP_GT && predicate != CMP_GE) return false;
+    bool equal = (predicate == CMP_LE || predicate == CMP_GE) == holds; /* what is not above is below, or equal */
+    less = less == holds;
     Ref small = op->operands[!less], large = op->operands[less];
     const Type *small_type = ir_type(g->k, small), *large_type = ir_type(g->k, large);
     if (!is_plain(small_type) || !is_plain(large_type)) return false;
@@ -115,7 +127,7 @@ static bool collect(Guard *g, Ref condition) {
         !extreme(g, y, large_type, false, &least))
         return false;
     Poly room = poly_sub(g->a.arena, least, most);
-    if (predicate == CMP_LT || predicate == CMP_GT) room = poly_sub(g->a.arena, room, poly_int(g->a.arena, 1));
+    if (!equal) room = poly_sub(g->a.arena, room, poly_int(g->a.arena, 1));
     int64_t number;
     bool above = poly_const(most, &number) && number >= INT32_MIN;
     return add_test(g, room) && add_range(g, x, small_type, false) && add_range(g, y, large_type, above);
@@ -191,13 +203,25 @@ static const Op *chosen_number(const Guard *g, const Op *op) {
     return uses == 1 && numbers && shaped ? select : NULL;
 }
 
-/* Is it a select whose first tile is made in this region? */
-static bool is_masked(const Guard *g, const Op *op) {
-    if (op->code != OP_SELECT || !ref_is_value(op->operands[1]) ||
-        ir_type(g->k, op->operands[1]) != ir_type(g->k, op->results[0]))
+/* Is it a select whose tile at that operand is made in this region? */
+static bool is_masked(const Guard *g, const Op *op, int at) {
+    if (op->code != OP_SELECT || !ref_is_value(op->operands[at]) ||
+        ir_type(g->k, op->operands[at]) != ir_type(g->k, op->results[0]))
         return false;
-    const Op *from = ir_value(g->k, op->operands[1])->op;
+    const Op *from = ir_value(g->k, op->operands[at])->op;
     return from && from->parent == op->parent && from->code != OP_SPLAT;
+}
+
+/* Is it a select of two numbers, 0 as that operand, that a product of this region adds to? */
+static bool begins_product(const Guard *g, const Op *op, int at) {
+    if (op->code != OP_SELECT || !ref_is_literal(op->operands[3 - at]) || !ir_is_zero(g->k, op->operands[at]))
+        return false;
+    int uses = 0, sums = 0;
+    for (const Op *to = op->next; to; to = to->next) {
+        uses += ir_op_uses(to, op->results[0]);
+        sums += to->code == OP_DOT && op_operand(to, 2) == op->results[0];
+    }
+    return uses == 1 && sums == 1;
 }
 
 /* Can a tile be full? On the diagonal none is. */
@@ -229,14 +253,26 @@ static void join(Op *op, void *user) {
     g->changed = true;
 }
 
+/* The operand of the select that every element of a full block is, whose tests are noted; 0: there is none. */
+static int find_whole(Guard *g, const Op *op, const Op *select) {
+    for (int at = 1; at <= 2; at++) {
+        bool begins = begins_product(g, select, at);
+        bool other = op != select && at == 2 && !ir_is_zero(g->k, select->operands[2]);
+        if (other || (op == select && !begins && !is_masked(g, op, at))) continue;
+        g->count = 0;
+        if (!collect(g, select->operands[0], at == 1) || !g->count) continue;
+        if ((op == select && !begins) || may_hold(g)) return at;
+    }
+    return 0;
+}
+
 static void visit(Op *op, void *user) {
     Guard *g = user;
     if (!is_large(g, op)) return;
     const Type *type = ir_type(g->k, op->results[0]);
     const Op *number = chosen_number(g, op), *select = number ? number : op;
-    if (!number && !is_masked(g, op)) return;
-    g->count = 0;
-    if (!collect(g, select->operands[0]) || !g->count || (number && !may_hold(g))) return;
+    int at = number || op->code == OP_SELECT ? find_whole(g, op, select) : 0;
+    if (!at) return;
     Builder b = ir_builder_before(g->k, op);
     Ref all = build_tests(g, &b);
     ir_name(g->k, all, "unmasked");
@@ -244,10 +280,12 @@ static void visit(Op *op, void *user) {
     Builder full = ir_builder_inside(&b, guarded->regions[0]);
     Builder masked = ir_builder_inside(&b, guarded->regions[1]);
     RefMap none = {.arena = g->cx->scratch}, first = {.arena = g->cx->scratch};
-    Ref whole = select->operands[1];
+    Ref whole = select->operands[at];
     if (number) {
-        refmap_set(&first, select->results[0], select->operands[1]);
+        refmap_set(&first, select->results[0], whole);
         whole = ir_clone(&full, op, &first)->results[0];
+    } else if (ir_type(g->k, whole) != type) {
+        whole = ir_splat(&full, whole, type);
     }
     ir_yield(&full, &whole, 1);
     Ref chosen = ir_clone(&masked, op, &none)->results[0];

@@ -19,6 +19,7 @@ typedef struct JoinLimits {
     int64_t held[4];      /* bytes of on-chip memory */
     double loaded[4];     /* from memory, by what the place of the load depends on */
     double cycles;        /* of arithmetic */
+    int rows, columns;    /* of cores that a launch may use */
 } JoinLimits;
 
 /* For a launch of so many tasks along the two indices: the number that takes the least time. */

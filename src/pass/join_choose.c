@@ -48,8 +48,24 @@ static void count_region(Join *x, JoinLimits *limits, const Region *region, doub
     }
 }
 
+/* Those of the machine, or the rectangle that an option or the kernel asks for. */
+static void find_cores(const Join *x, JoinLimits *limits) {
+    const Machine *machine = x->cx->machine;
+    const Attr *cores = kernel_attr(x->k, AT_TT_CORES), *rect = kernel_attr(x->k, AT_TT_RECT);
+    int64_t columns = machine->core_columns, rows = machine->core_rows;
+    if (x->cx->options.cores)
+        columns = x->cx->options.cores >> 16, rows = x->cx->options.cores & 0xffff;
+    else if (cores && cores->list.count == 2)
+        columns = cores->list.at[0], rows = cores->list.at[1];
+    else if (rect && rect->list.count == 4)
+        columns = rect->list.at[3], rows = rect->list.at[2];
+    limits->columns = columns > 0 && columns < machine->core_columns ? (int)columns : machine->core_columns;
+    limits->rows = rows > 0 && rows < machine->core_rows ? (int)rows : machine->core_rows;
+}
+
 JoinLimits join_limits(Join *x) {
     JoinLimits limits = {0};
+    find_cores(x, &limits);
     for (int i = 0; i < 2; i++) {
         limits.along[i] = x->along[i].possible;
         limits.whole[i] = !join_stores_can_end(x, tasks_body(x->tasks));
@@ -75,11 +91,11 @@ int64_t join_held(const JoinLimits *l, JoinSize size) {
 
 /* A core's turns on the rectangle of most cores whose blocks are equal, as those of cores that share are; the bytes
  * that all of them load. */
-static double shared_turns(const Machine *machine, const JoinLimits *l, JoinSize size, const int64_t groups[2],
+static double shared_turns(const JoinLimits *l, JoinSize size, const int64_t groups[2],
                            double *bytes) {
     double best = 0;
-    for (int64_t y = 1; y <= machine->core_rows && y <= groups[0]; y++)
-        for (int64_t x = 1; x <= machine->core_columns && x <= groups[1]; x++) {
+    for (int64_t y = 1; y <= l->rows && y <= groups[0]; y++)
+        for (int64_t x = 1; x <= l->columns && x <= groups[1]; x++) {
             double turns = (double)(groups[0] / y) * (double)(groups[1] / x);
             double read = turns * (l->loaded[0] * (double)y + l->loaded[1] * size.rows * (double)y +
                                    l->loaded[2] * size.columns * (double)x +
@@ -88,7 +104,7 @@ static double shared_turns(const Machine *machine, const JoinLimits *l, JoinSize
             if (groups[0] % y || groups[1] % x || is_worse) continue;
             best = turns, *bytes = read;
         }
-    int64_t all = (int64_t)machine->core_rows * machine->core_columns;
+    int64_t all = (int64_t)l->rows * l->columns;
     double most = (double)groups[0] * (double)groups[1], cores = most / best;
     if (2 * cores >= (most < (double)all ? most : (double)all)) return best;
     *bytes = most * (l->loaded[0] + l->loaded[1] * size.rows + l->loaded[2] * size.columns +
@@ -101,7 +117,7 @@ static double shared_turns(const Machine *machine, const JoinLimits *l, JoinSize
 static double cost_of(const Machine *machine, const JoinLimits *l, JoinSize size, const int64_t tasks[2],
                       double *loaded) {
     const int64_t groups[2] = {(tasks[0] + size.rows - 1) / size.rows, (tasks[1] + size.columns - 1) / size.columns};
-    double bytes = 0, turns = shared_turns(machine, l, size, groups, &bytes);
+    double bytes = 0, turns = shared_turns(l, size, groups, &bytes);
     *loaded = bytes;
     double math = turns * size.rows * size.columns * l->cycles, loads = bytes / machine->load_bytes;
     return math > loads ? math + loads / 4 : loads + math / 4;

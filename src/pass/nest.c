@@ -311,6 +311,7 @@ static bool nest_loop(PassContext *cx, Kernel *k, Op *tasks, Op *compute) {
     n.is_grid = rank >= 2;
     JoinLimits limits = join_limits(&n.x);
     n.held = join_held(&limits, (JoinSize){1, 1});
+    n.rows = limits.rows, n.columns = limits.columns;
     join_find_trips(&n.x, &n.along);
     if (!n.along.possible) return false;
     n.can_end = find_end(&n);

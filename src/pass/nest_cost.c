@@ -125,7 +125,7 @@ static double fetch_cycles(const Nest *n, int factor) {
         if (op->code != OP_TLOAD || !join_is_tile(&n->x, op->results[0])) continue;
         const Type *type = join_type(&n->x, op->results[0]);
         double pages = (double)pages_of(n, op->results[0], factor), bytes = pages * PAGE * PAGE * ty_elem_bytes(type);
-        double by = sharers(n, op, 0, m->core_rows) * sharers(n, op, 1, m->core_columns);
+        double by = sharers(n, op, 0, n->rows) * sharers(n, op, 1, n->columns);
         int64_t along_rows = type->rank ? pages_along(n, op->results[0], type->rank - 1, factor) : 1;
         bool is_inner = n->along.axis[op->results[0]] == type->rank;
         double hit = is_inner ? (double)(along_rows * banks_below(n, op)) : m->load_banks;
@@ -134,7 +134,7 @@ static double fetch_cycles(const Nest *n, int factor) {
             shared = larger(shared, 2 * bytes / PORT); /* read, and sent */
         else
             own += bytes / PORT;
-        banks += bytes * m->core_rows * m->core_columns / by / (m->load_bytes * hit / m->load_banks);
+        banks += bytes * n->rows * n->columns / by / (m->load_bytes * hit / m->load_banks);
         commands = by > 1 ? larger(commands, pages * COMMAND) : commands + pages * COMMAND;
     }
     return LATENCY + larger(larger(own + shared, banks), commands);

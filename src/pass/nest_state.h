@@ -17,6 +17,7 @@ typedef struct Nest {
     const int *uses;     /* by Ref */
     int64_t trips;       /* 0: nobody knows */
     int64_t held;        /* bytes of on-chip memory, as it is */
+    int rows, columns;   /* of cores */
     bool is_grid;        /* tasks have two indices, by which cores share loads */
     bool can_end;        /* the last of them may be other than full */
 } Nest;

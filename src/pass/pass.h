@@ -28,6 +28,7 @@ typedef struct PassOptions {
     int cluster;       /* 0 auto, 1 none, 2: pairs of blocks that share loads */
     int rotate;        /* -1 auto, 0 off: products that run under the next trip's arithmetic */
     int join;          /* 0 auto: 65536 x rows + columns of tasks that become one (join.c) */
+    int cores;         /* 0 all: 65536 x columns + rows of the cores that are used */
     int nest;          /* 0 auto: trips of a loop that become one, at most (nest.c) */
     int chunk;         /* 0 auto: pages along K that such trips load, or a number that divides it */
     int gang;          /* 0 auto: programs that run side by side in a block */

@@ -48,17 +48,30 @@ static const Matrix *choose_instruction(const PassContext *cx, const Kernel *k, 
 
 /* --- reductions --- */
 
-/* Bytes of an element of the load whose layout the value will take over, else of its own. */
-static int loaded_bytes(const Kernel *k, Ref r, int depth) {
+/* Elements of the tile's rows, which are those of its last extent above 1. */
+static int64_t row_of(const Type *type) {
+    int axis = type->rank - 1;
+    while (axis > 0 && type->extent[axis] == 1) axis--;
+    return type->rank ? type->extent[axis] : 1;
+}
+
+/* Bytes of an element of the load whose layout the value will take over, else of its own. What is only shaped anew has
+ * the vectors of what it is made of, if its rows hold one. */
+static int loaded_bytes(const PassContext *cx, const Kernel *k, Ref r, int depth) {
     const Type *type = ir_type(k, r);
     const Op *op = ref_is_value(r) ? ir_value(k, r)->op : NULL;
+    if (op && depth && op->code == OP_RESHAPE) {
+        int bytes = loaded_bytes(cx, k, op->operands[0], depth - 1);
+        bool whole = row_of(ir_type(k, op->operands[0])) % (cx->machine->vector_bytes / bytes) == 0;
+        return whole ? bytes : elem_info[type->elem].bytes;
+    }
     if (op && depth && op_has(op->code, TRAIT_ELEMENTWISE))
         for (int i = 0; i < op->operand_count; i++) {
             const Op *from = ref_is_value(op->operands[i]) ? ir_value(k, op->operands[i])->op : NULL;
             const Type *t = from ? ir_type(k, op->operands[i]) : NULL;
             if (t && t->rank == type->rank && ty_elements(t) == ty_elements(type) &&
-                (from->code == OP_TLOAD || op_has(from->code, TRAIT_ELEMENTWISE)))
-                return loaded_bytes(k, op->operands[i], depth - 1);
+                (from->code == OP_TLOAD || from->code == OP_RESHAPE || op_has(from->code, TRAIT_ELEMENTWISE)))
+                return loaded_bytes(cx, k, op->operands[i], depth - 1);
         }
     return elem_info[type->elem].bytes;
 }
@@ -77,7 +90,7 @@ static void stamp_reduce(const PassContext *cx, Kernel *k, Op *op) {
     if (fragment != FRAGMENT_NONE) {
         matrix_columns(fragment, &vector, &lanes);
     } else if (threads) {
-        vector = bits_for(cx->machine->vector_bytes / loaded_bytes(k, op->operands[0], 32));
+        vector = bits_for(cx->machine->vector_bytes / loaded_bytes(cx, k, op->operands[0], 32));
         lanes = bits_for(cx->machine->lanes);
     }
     if (kind == COMBINE_REGION) vector = bits;

@@ -238,12 +238,14 @@ static const CToken *skip_braces(const CToken *at) {
 bool parser_cxx_struct(Parser *ps) {
     const CToken *end = skip_braces(ps->at), *first = NULL;
     bool callbacks = false;
-    int depth = 0;
+    int depth = 0, parentheses = 0;
     if (ps->panic) return false;
     for (const CToken *t = ps->at; t < end; t++) {
         depth += t->kind == CT_LBRACE;
         depth -= t->kind == CT_RBRACE;
-        if (depth == 1 && !first && (is_class_word(t) || is_function(t))) first = t;
+        if (depth == 1 && !parentheses && !first && (is_class_word(t) || is_function(t))) first = t;
+        parentheses += t->kind == CT_LPAREN;
+        parentheses -= t->kind == CT_RPAREN && parentheses;
         if (t->kind == CK_STRUCT && (is_word(t + 1, "producer") || is_word(t + 1, "consumer")) &&
             t[2].kind == CT_LBRACE)
             callbacks = true, first = first ? first : t;

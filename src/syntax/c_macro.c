@@ -38,7 +38,7 @@ bool pp_spend_text(Preprocessor *pp, Range range, size_t bytes) {
 /* ---- frames ---- */
 
 void pp_push_frame(Preprocessor *pp, const CToken *tokens, size_t count, Macro *macro, bool barrier) {
-    *VEC_PUSH(&pp->frames, pp->arena) = (Frame){tokens, tokens + count, macro, barrier};
+    *VEC_PUSH(&pp->frames, pp->arena) = (Frame){tokens, count ? tokens + count : tokens, macro, barrier};
 }
 
 void pp_pop_frame(Preprocessor *pp) {

@@ -53,3 +53,34 @@ $ sed '16s/.*/            T.clear(s)\n            T.clear(g)/' lost.py > twice.p
 twice.py:24:17: error: warpgroup 0 writes `s`, and no barrier lies between that and warpgroup 1, which reads it; arrive behind the one, and wait for that in front of the other [roles]
 twice.py:24:17: error: warpgroup 0 writes `s`, and no barrier lies between that and warpgroup 1, which reads it; arrive behind the one, and wait for that in front of the other [roles]
 twice.py:24:17: error: warpgroup 0 writes `s`, and no barrier lies between that and warpgroup 1, which reads it; arrive behind the one, and wait for that in front of the other [roles]
+#! Small tiles lie closer together where nothing fits otherwise.
+$ cat > close.py <<'END'
+> import tilelang.language as T
+>
+>
+> @T.prim_func
+> def close(A: T.Tensor((225, 256), "float32"), B: T.Tensor((225, 256), "float32"), C: T.Tensor((3, 64), "float32")):
+>     with T.Kernel(1, threads=256):
+>         tx = T.get_thread_binding()
+>         a = T.alloc_shared((225, 256), "float32")
+>         s, t, u = T.alloc_shared((64,), "float32"), T.alloc_shared((64,), "float32"), T.alloc_shared((64,), "float32")
+>         for i in T.serial(225):
+>             a[i, tx] = A[i, tx]
+>         if tx < 64:
+>             s[tx] = A[0, tx]
+>             t[tx] = A[1, tx] + 1
+>             u[tx] = A[2, tx] + 2
+>         T.sync_threads()
+>         for i in T.serial(225):
+>             B[i, tx] = a[224 - i, 255 - tx]
+>         if tx < 64:
+>             C[0, tx] = s[63 - tx]
+>             C[1, tx] = t[63 - tx]
+>             C[2, tx] = u[63 - tx]
+> END
+$ tilewright check close.py --target cuda --set written=on --emulate --arg A=randn:f32[225,256] --arg B=zeros:f32[225,256] --arg C=zeros:f32[3,64]
+A: f32[225, 256], max error 0: ok
+B: f32[225, 256], max error 0: ok
+C: f32[3, 64], max error 0: ok
+$ tilewright emit close.py --target cuda --set written=on | grep -o '[0-9]* bytes of shared memory'
+231168 bytes of shared memory

@@ -363,3 +363,30 @@ stuck.py:27:17: note: warpgroup 1 waits here
    27 |                 T.barrier_wait(free[k % S], k // S % 2)
       |                 ^~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~
 [1]
+#! A loop as long as another one says, over an array of each thread: on GPUs each thread has it, and nothing goes through shared memory.
+$ cat > bubble.py <<'END'
+> import tilelang.language as T
+>
+>
+> @T.prim_func
+> def bubble(X: T.Tensor((70, 9), "int32"), Y: T.Tensor((70, 9), "int32")):
+>     with T.Kernel(2, threads=64) as bx:
+>         tx = T.get_thread_binding()
+>         a = T.alloc_local((9,), "int32")
+>         for i in T.serial(9):
+>             a[i] = X[bx * 64 + tx, i]
+>         for i in T.serial(8):
+>             for j in T.serial(8 - i):
+>                 if a[j] > a[j + 1]:
+>                     t = a[j]
+>                     a[j] = a[j + 1]
+>                     a[j + 1] = t
+>         for i in T.serial(9):
+>             Y[bx * 64 + tx, i] = a[i]
+> END
+$ for t in cpu "cuda --emulate"; do tilewright check bubble.py --target $t --arg 'X=randint(50):i32[70,9]' --arg Y=zeros:i32[70,9] | tail -1; done
+Y: i32[70, 9], max error 0: ok
+Y: i32[70, 9], max error 0: ok
+$ tilewright explain bubble.py --target cuda --arg 'X=randint(50):i32[70,9]' --arg Y=zeros:i32[70,9] | grep -E 'written|bytes of shared memory' | head -3
+bubble.py:12:22: merge: the threads run as they are written: a loop as long as another one says steps through an array of each thread
+bubble.py:5:1: execution: flat, 64 threads, 0 bytes of shared memory

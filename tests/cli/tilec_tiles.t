@@ -76,3 +76,24 @@ $ cat > masks.tile.c <<'EOF'
 > EOF
 $ for k in masks one_warp; do tilewright run masks.tile.c:$k --arg g.x=zeros:f32[64,64] --arg g.o=zeros:f32[64,64] --arg g.p=zeros:f32[64,64] --save g.o=$k.o.npy --save g.p=$k.p.npy > /dev/null; done; cmp masks.o.npy one_warp.o.npy && cmp masks.p.npy one_warp.p.npy && echo same
 same
+#! all tiles of an array of arrays as one, side by side and below each other
+$ cat > nested.tile.c <<'END'
+> #include "tile.h"
+> struct globals { gl(float, 1, 1, -1, -1) x, o; };
+> tile_kernel(WARP_THREADS, 1) tile_grid(1) void nested(struct globals g) {
+>     st_fl(16, 16) s[2][2];
+>     rt_fl(16, 64) wide;
+>     rt_fl(64, 16) high;
+>     for (int i = 0; i < 4; i++) load(&s[i / 2][i % 2], g.x, at(0, i));
+>     load(&wide, tile_view(st_fl(16, 64), s));
+>     load(&high, tile_view(st_fl(64, 16), s));
+>     store(g.o, &wide, at(0, 0));
+>     store(tile_view(st_fl(16, 64), s), &wide);
+>     load(&high, tile_view(st_fl(64, 16), s));
+>     store(g.o, &high, at(1, 0));
+> }
+> END
+$ for t in interp cpu "cuda --emulate"; do tilewright run nested.tile.c --target $t --arg g.x=arange:f32[16,64] --arg g.o=zeros:f32[128,64] --save g.o=o.npy >/dev/null && cksum < o.npy; done | sort -u | wc -l
+1
+$ tilewright run nested.tile.c --arg g.x=arange:f32[16,64] --arg g.o=zeros:f32[128,64] --save g.o=o.npy; python3 -c "import struct; d = open('o.npy', 'rb').read()[-128 * 64 * 4:]; o = struct.unpack('<8192f', d); print(o[0:2], o[64 + 17], o[64 * 64], o[64 * 80], o[64 * 97 + 3])"
+(0.0, 1.0) 81.0 0.0 16.0 99.0

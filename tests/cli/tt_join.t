@@ -15,6 +15,10 @@ DRAM: 16777216 bytes read, 8388608 written; between cores 117454848, of them mul
 cycles, estimated: 295333; the busiest math unit needs 262656, DRAM 87381: 1.12 times the larger
 DRAM: 16777216 bytes read, 8388608 written; between cores 117454848, of them multicast 16779264 bytes sent once
 cycles, estimated: 295333; the busiest math unit needs 262656, DRAM 87381: 1.12 times the larger
+#! And on 8 x 8 cores of a larger chip: tasks are joined for the cores that are used.
+$ sh product.sh 2048 2048 2048 32 64 run --target tenstorrent:blackhole --set core_grid=8x8 --set model=count | grep -E '^DRAM|^cycles,'
+DRAM: 16777216 bytes read, 8388608 written; between cores 117454848, of them multicast 24120192 bytes sent once
+cycles, estimated: 289654; the busiest math unit needs 262656, DRAM 66930: 1.10 times the larger
 $ sh product.sh 2048 2048 2048 64 64 run --set model=count --set join=1x1 | grep -E '^DRAM'
 DRAM: 67108864 bytes read, 8388608 written; between cores 469876736, of them multicast 67125248 bytes sent once
 #! Extents that are no multiples of what is joined: the last group stores what the last tasks would.

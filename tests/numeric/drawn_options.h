@@ -37,6 +37,7 @@ static const DrawnOption drawn_options[] = {
     {"block", {"1", "2", "3", "5", "1048576"}},
     {"core_grid", {"8x8", "1x1", "2x1", "1x3", "3x2", "5x7"}},
     {"chunk", {"1", "2", "3", "4", "8", "1024"}},
+    {"nest", {"0", "1", "2", "3", "5", "16"}},
 };
 enum { DRAWN_OPTIONS = sizeof drawn_options / sizeof *drawn_options };
 

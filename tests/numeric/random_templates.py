@@ -8,7 +8,8 @@
     --shard 0/4                                                       those that the first of four processes takes
 
 Drawn are the way common_setup finds a task, 1 to 4 consumers and what each of them takes (rows, columns, operands of its
-own), tiles of K an item, stages, branches and run-time places in compute, how finish stores, grids, sizes, K of 0. Numbers
+own), tiles of K an item, stages, branches and run-time places in compute, parts of tiles and several of them as one, sums
+of their own, barriers of all consumers, how finish stores, grids, sizes, K of 0. Numbers
 are small integers, so that sums are exact: results must be equal. The interpreter runs the text as it is written."""
 import argparse
 import itertools
@@ -57,6 +58,11 @@ SETUPS = {  # what sets row, col and num_iters
 }
 
 
+COMPLEX = [  # the same of complex numbers: a tile is two
+    ("typedef st_bf(", "typedef cst_bf("), ("gl(bf16, 1, 1, -1, -1, tile)", "cgl(gl(bf16, 1, 1, -1, -1))"), ("gl(float, 1, 1, -1, -1)", "cgl(gl(float, 1, 1, -1, -1))"),
+    ("rt_fl(16, 64) acc", "crt_fl(16, 64) acc"), ("globals->o.", "globals->o.real."), ("globals->x.c", "globals->x.real.c")]
+
+
 class Kernel:
     def __init__(self, seed):
         r = random.Random(seed)
@@ -64,7 +70,15 @@ class Kernel:
         self.setup, self.workers, self.split = r.choice(list(SETUPS)), r.randint(1, 4), r.choice(["rows", "columns", "own"])
         self.per, self.stages = r.randint(1, 3), r.randint(1, 3)
         self.body, self.finish = r.choice(["plain", "branch", "place", "registers"]), r.choice(["direct", "block", "scaled"])
+        bodies = random.Random(seed + 2)  # later kinds: the kernels of the seeds before them stay what they were
+        if bodies.random() < 0.5:
+            self.body = bodies.choice(["parts", "halves", "group", "warps"])
         self.transposed, self.carried, self.ahead = r.random() < 0.4, r.random() < 0.5, r.random() < 0.5
+        if self.body == "group" and (self.form == "roles" or self.workers in (1, 3)):
+            self.body = "warps"
+        if self.workers == 1 and not self.transposed and bodies.random() < 0.5:
+            self.body = "beside"
+        self.complex = self.form == "template" and self.body in ("plain", "place", "branch") and self.finish != "block" and bodies.random() < 0.5
         self.m, self.n, self.k = r.choice([40, 130, 200]), r.choice([50, 128, 250]), r.choice([0, 20, 64, 150, 200])
         if self.split == "own":
             self.n = self.m
@@ -103,10 +117,33 @@ struct globals {{ gl(bf16, 1, 1, -1, -1, tile) x, y; gl(float, 1, 1, -1, -1) o; 
 
         def one(p):
             return f"{op}({acc}, &{slot[0]}[{p}][{x}], &{slot[1]}[{p}][{y}]);"
+
+        left, right = f"&{slot[0]}[p][{x}]", f"&{slot[1]}[p][{y}]"
+        part = (f"subtile(st_bf(64, 32), {right}, 0, h)" if self.transposed else f"subtile(st_bf(32, 64), {right}, h, 0)")
+        turned = "warpgroup_mma_ABt" if self.transposed else "warpgroup_mma_AB"
+        minus = "warpgroup_mm_ABt" if self.transposed else "warpgroup_mm_AB"
         text = {"plain": f"for (int p = 0; p < PER; p++) {one('p')}",
                 "place": f"for (int p = 0; p < PER; p++) {{\n    int q = ({item} + p) % PER;\n    {one('q')}\n}}",
                 "branch": f"if ({item} % 2) {{\n    for (int p = 0; p < PER; p++) {one('p')}\n    warpgroup_mma_wait(0);\n    warp_mul({acc}, {acc}, 1.0f);\n}} else {{\n"
                           f"    for (int p = PER - 1; p >= 0; p--) {one('p')}\n}}",
+                # K in two halves of a tile
+                "parts": f"for (int p = 0; p < PER; p++)\n    for (int h = 0; h < 2; h++) {turned}({acc}, subtile(st_bf(64, 32), {left}, 0, h), {part});",
+                # which half comes first is known when the kernel runs
+                "halves": f"for (int p = 0; p < PER; p++)\n    for (int i = 0; i < 2; i++) {{\n        int h = ({item} + i) % 2;\n"
+                          f"        rt_bf(16, 32) half;\n        warpgroup_load(&half, subtile(st_bf(64, 32), {left}, 0, h));\n"
+                          f"        {turned}({acc}, &half, {part});\n        warpgroup_mma_wait(0);\n    }}",
+                # a sum of its own, added by maps of warps
+                "warps": f"for (int p = 0; p < PER; p++) {{\n    rt_fl(16, 64) sum;\n    {minus}(&sum, {left}, {right});\n    warpgroup_mma_wait(0);\n"
+                         f"    warp_mul(&sum, &sum, 2.0f);\n    warp_mul(&sum, &sum, 0.5f);\n    warp_add({acc}, {acc}, &sum);\n}}",
+                # all consumers load and add what is theirs
+                "group": f"for (int p = 0; p < PER; p++) {{\n    rt_bf(16, 64) all;\n    warpgroup_load(&all, {left});\n    warpgroup_sync(w + 1);\n    {op}({acc}, &all, {right});\n    warpgroup_mma_wait(0);\n"
+                         f"    group{4 * self.workers}_sync(9);\n}}",
+                # the columns of its tiles of y as one tile
+                "beside": "for (int p = 0; p < PER; p++) " + one("p"),
+                # (x + 0 i) (y + y i): the real part, and the imaginary one, which is the same
+                "complex": f"for (int p = 0; p < PER; p++) {{\n    crt_fl(16, 64) z;\n    crt_bf(16, 64) u;\n    crt_bf(16, 64) v;\n" + f"    {one('p')}\n}}",
+                # all tiles of K as one
+                "beside": f"warpgroup_mma_AB({acc}, tile_view(st_bf(64, 64 * PER), {slot[0]}), tile_view(st_bf(64 * PER, 64), {slot[1]}));",
                 "registers": f"for (int p = 0; p < PER; p++) {{\n    rt_bf(16, 64) left;\n    warpgroup_load(&left, &{slot[0]}[p][{x}]);\n"
                              f"    {op}({acc}, &left, &{slot[1]}[p][{y}]);\n    warpgroup_mma_wait(0);\n}}"}[self.body] + "\nwarpgroup_mma_wait(0);"
         return "".join(" " * indent + line + "\n" for line in text.splitlines())
@@ -154,7 +191,7 @@ lcf_kernel(product, .globals = struct globals, .input = struct input, {block}.co
         step = "            if (++s == STAGES) {\n                s = 0;\n                phase ^= 1;\n            }\n" if self.carried else ""
         slot = "" if self.carried else "            int s = t % STAGES, phase = t / STAGES % 2;\n"
         ring = ("x[s]", "y[s]")
-        meet = "            warpgroup_sync(w + 1);\n" if self.body == "registers" else ""  # one arrives for warps that read by themselves
+        meet = "            warpgroup_sync(w + 1);\n" if self.body in ("registers", "halves") else ""  # one arrives for warps that read by themselves
         first = "        for (int t = 0; t < trips; t++) {\n"
         return self.head() + f"""tile_kernel((W + 1) * WARPGROUP_THREADS, 1) tile_grid(cdiv(g.o.rows, 64 * X), cdiv(g.o.cols, 64 * Y))
 void product(struct globals g) {{
@@ -185,8 +222,14 @@ void product(struct globals g) {{
 }}
 """
 
+    def bytes(self):
+        return 8192 * (1 + self.complex) * self.per * self.stages * (self.x_tiles + self.y_tiles) + 16384 * self.workers * (self.finish == "block")
+
     def text(self):
-        return self.template() if self.form == "template" else self.roles()
+        text = self.template() if self.form == "template" else self.roles()
+        for real, pair in COMPLEX if self.complex else ():
+            text = text.replace(real, pair)
+        return text
 
     def wanted(self, x, y):
         """o[i][j]; of operands of their own only the blocks that some consumer has."""
@@ -209,32 +252,46 @@ def read_f32(path):
     return struct.unpack(f"<{(len(data) - begin) // 4}f", data[begin:])
 
 
+def combine(a, b, sign):
+    return [x + sign * y for x, y in zip(a, b)]
+
+
 def run(kernel, targets, folder):
     r = random.Random(kernel.seed + 1)
-    x = [[r.randint(-4, 4) for _ in range(kernel.k)] for _ in range(kernel.m)]
-    size = (kernel.n, kernel.k) if kernel.transposed else (kernel.k, kernel.n)
-    y = [[r.randint(-4, 4) for _ in range(size[1])] for _ in range(size[0])]
-    source, out = folder / f"template{kernel.seed}.tile.c", folder / f"o{kernel.seed}.npy"
-    files = [folder / f"{name}{kernel.seed}.npy" for name in "xy"]
+    size = {"x": (kernel.m, kernel.k), "y": (kernel.n, kernel.k) if kernel.transposed else (kernel.k, kernel.n)}
+    parts = [".real", ".imag"] if kernel.complex else [""]
+    arrays = {name + part: [[r.randint(-4, 4) for _ in range(size[name][1])] for _ in range(size[name][0])] for part in parts for name in "xy"}
+    source = folder / f"template{kernel.seed}.tile.c"
+    files = {name: folder / f"{name}{kernel.seed}.npy" for name in [*arrays, *("o" + part for part in parts)]}
     source.write_text(kernel.text())
-    write_bf16(files[0], kernel.m, kernel.k, x)
-    write_bf16(files[1], *size, y)
-    want, failed = kernel.wanted(x, y), False
+    for name, rows in arrays.items():
+        write_bf16(files[name], *size[name[0]], rows)
+    want = {"o" + part: kernel.wanted(arrays["x" + parts[0]], arrays["y" + part]) for part in parts}
+    if kernel.complex:
+        want["o.real"] = combine(want["o.real"], kernel.wanted(arrays["x.imag"], arrays["y.imag"]), -1)
+        want["o.imag"] = combine(want["o.imag"], kernel.wanted(arrays["x.imag"], arrays["y.real"]), 1)
+    failed = False
     for target in targets:
+        if target == "cuda-written" and kernel.bytes() > 220000:  # its ring is as it says
+            continue
         grid = [] if kernel.form == "roles" else ["--grid", kernel.grid]
-        command = [str(ROOT / "build/tilewright"), "run", str(source), "--target", *TARGETS[target].split(), *grid,
-                   "--arg", f"g.x=file:{files[0]}:bf16", "--arg", f"g.y=file:{files[1]}:bf16", "--arg", f"g.o=zeros:f32[{kernel.m},{kernel.n}]", "--save", f"g.o={out}"]
+        command = [str(ROOT / "build/tilewright"), "run", str(source), "--target", *TARGETS[target].split(), *grid]
+        for name in arrays:
+            command += ["--arg", f"g.{name}=file:{files[name]}:bf16"]
+        for name in want:
+            command += ["--arg", f"g.{name}=zeros:f32[{kernel.m},{kernel.n}]", "--save", f"g.{name}={files[name]}"]
         done = subprocess.run(command, capture_output=True, text=True)
         said = done.stderr.strip().splitlines()[:1] if done.returncode else []
-        if not done.returncode:
-            got = read_f32(out)
-            wrong = [i for i in range(len(want)) if got[i] != want[i]]
-            if len(got) != len(want) or wrong:
-                said = [f"{len(wrong)} of {len(want)} elements differ, [{wrong[0] // kernel.n}, {wrong[0] % kernel.n}] is {got[wrong[0]]}, wanted {want[wrong[0]]}"]
+        for name, numbers in want.items() if not done.returncode else ():
+            got = read_f32(files[name])
+            wrong = [i for i in range(len(numbers)) if got[i] != numbers[i]]
+            if len(got) != len(numbers) or wrong:
+                said = [f"{len(wrong)} of {len(numbers)} elements of {name} differ, [{wrong[0] // kernel.n}, {wrong[0] % kernel.n}] is {got[wrong[0]]}, "
+                        f"wanted {numbers[wrong[0]]}"]
         if said or done.returncode:
             failed = True
             print(f"seed {kernel.seed} on {target}: {said[0] if said else 'failed'}\n  {' '.join(command)}", flush=True)
-    for file in [*files, out] + ([] if failed else [source]):
+    for file in [*files.values()] + ([] if failed else [source]):
         file.unlink(missing_ok=True)
     return not failed
 

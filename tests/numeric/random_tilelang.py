@@ -43,7 +43,7 @@ RUN_AS_WRITTEN = {"interp", "sanitize", "cpu", "cpu-written", "cuda", "cuda-emul
 def may_refuse(target, said):
     """Roles that do not become one program run where there are threads and barriers for them; elsewhere that is said. What Tensix cores cannot do is said with
     the place in the source and their name."""
-    if target == "tenstorrent" and re.search(r"^\S+:\d+:\d+: error: .*[Tt]enstorrent.*\[[\w-]+\]$", said, re.M):
+    if target == "tenstorrent" and re.search(r"^\S+:\d+:\d+: error: .*([Tt]enstorrent|wormhole|blackhole|Tensix).*\[[\w-]+\]$", said, re.M):
         return True
     return target not in RUN_AS_WRITTEN and "roles that wait for each other do not become one program here" in said
 

@@ -298,6 +298,24 @@ def test_other_chips_by_name():
         tilelang.tvm.target.Target("hip")
 
 
+def test_a_python_object_at_an_index_of_the_kernel():
+    """A tensor, a list or a dict of the program around has no elements in a kernel that only a launch could choose; it is said, and not left out."""
+    table, numbers = {0: 1.0}, np.arange(4.0)
+
+    @tilelang.jit(out_idx=[0])
+    def wrong(of):
+        @T.prim_func
+        def main(A: T.Tensor((4,), "float32")):
+            with T.Kernel(1):
+                for i in T.Parallel(4):
+                    A[i] = of[i]
+        return main
+
+    for of in table, numbers, [1.0] * 4:
+        with pytest.raises(tilelang.CompilationError if hasattr(tilelang, "CompilationError") else Exception, match="must be known at compile time"):
+            wrong(of)(np.zeros(4, "float32"))
+
+
 def test_how_warps_share_a_product():
     policy = T.GemmWarpPolicy
     assert policy.Square.compute_warp_partition(128, 128, 4) == (2, 2)

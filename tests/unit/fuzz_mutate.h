@@ -110,7 +110,9 @@ static size_t mutate(char *text, size_t size, size_t room) {
         "#",      "//",      "/*",        "0.5",    "%x",    "[:, None]",
         "**",     "@",       "\x80",      "f32[0]", "while", "for",
         "return", "tl.load", "T.copy",    "<",      ">",     "1e999",
-        "\\",     "lambda",  ": f32[4,4]"};
+        "\\",     "lambda",  ": f32[4,4]", "::",    "<4>",   "static_cast<int>(",
+        "&",      "auto ",   "template<int N> ", "using t = ", "struct { ", "##",
+        "\n#define ", "constexpr int ", "[&](", "if constexpr", "enum class "};
     int rounds = 1 + (int)next_random(4);
     while (rounds-- && size > 0) {
         size_t at = next_random((uint32_t)size), n = word_length(text, size, at);

@@ -92,7 +92,7 @@ static bool kernels_build(KernelSet *set, const char *compiler) {
         static char sources[MAX_KERNELS][100];
         char out[100];
         const char *argv[MAX_KERNELS + 16] = {
-            compiler,  "-std=c++17", "-O1",     "-fPIC",
+            compiler,  "-std=c++17", CHECK_SANITIZED ? "-O0" : "-O1", "-fPIC", /* warnings are the plain build's */
             "-shared", "-Wall",      "-Werror", "-Wno-int-to-pointer-cast",
             include,   "-o",         out};
         int argc = 11;

@@ -356,7 +356,57 @@ static void test_attributes(void) {
     refused("kernel @e() { %i = iota<0, 4> ; parallel %j in %i { } }", "must be an integer scalar");
 }
 
+/* Types of every kind, made anew in two orders and by every door: their texts are equal where they are one, and nowhere else. */
+static void test_types(void) {
+    enum { MOST = EL_COUNT * 2 * 40 };
+    static const int64_t shapes[][3] = {{1, 1, 1}, {8, 1, 1}, {1, 8, 1}, {8, 16, 1}, {16, 8, 2}};
+    const Type *made[MOST];
+    const char *texts[MOST];
+    Trap trap;
+    Arena arena;
+    SourceMap sources;
+    Diag diag;
+    int count = 0, pairs = 0;
+    arena_init(&arena, allocator_malloc, &trap);
+    if (TRAP_ARM(&trap)) {
+        source_init(&sources, &arena);
+        diag_init(&diag, &arena, &sources);
+        Module *m = ir_module_new(&arena, &diag, &sources);
+        for (int turn = 0; turn < 2; turn++)
+            for (int n = 0; n < EL_COUNT; n++) {
+                Elem e = (Elem)(turn ? EL_COUNT - 1 - n : n);
+                const Type *field = ty_scalar(m, e);
+                const Type *ring = ty_ring(m, 2, (Field[]){{"a", field}, {n % 2 ? "b" : "a1", ty_pointer(m, e)}});
+                const Type *some[] = {field, ty_pointer(m, e), ring, ty_slot(m, ring), ty_ring(m, 1, (Field[]){{"a", field}}), ty_bar(m)};
+                for (size_t i = 0; i < sizeof some / sizeof *some; i++) made[count++] = some[i];
+                for (int rank = 1; rank <= 3; rank++) made[count++] = ty_tensor(m, e, rank);
+                for (int i = 0; i < 5; i++) {
+                    const Type *tile = ty_tile(m, e, 1 + i % 3, shapes[i]), *buffer = ty_buffer(m, e, 1 + i % 3, shapes[i], i % 2 ? SCOPE_SHARED : SCOPE_LOCAL);
+                    made[count++] = tile;
+                    made[count++] = buffer;
+                    made[count++] = ty_pointer_tile(m, e, 1 + i % 3, shapes[i]);
+                    made[count++] = ty_with_elem(m, tile, EL_F32);
+                    made[count++] = ty_with_elem(m, buffer, EL_I8);
+                    made[count++] = ty_with_shape(m, tile, 2, shapes[3]);
+                }
+            }
+        CHECK(count <= MOST);
+        for (int i = 0; i < count; i++) texts[i] = ty_text(made[i], &arena);
+        for (int i = 0; i < count; i++)
+            for (int j = 0; j < i; j++) {
+                bool equal = strcmp(texts[i], texts[j]) == 0;
+                if (equal != (made[i] == made[j])) CHECK_TEXT(texts[i], "one type with one text");
+                pairs += equal;
+            }
+        CHECK(pairs > count);
+    } else {
+        CHECK_TEXT(trap.message, "no trap");
+    }
+    arena_free(&arena);
+}
+
 int main(void) {
+    test_types();
     test_round_trips();
     test_refusals();
     test_ranges();

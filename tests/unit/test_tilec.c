@@ -176,7 +176,7 @@ static void test_messages(Fixture *fx) {
         {"int c; if (g.n > 1) c = 2; load(r, g.x, at(c));", "`c` is not written on every path"},
         {"int c; for (int i = 0; i < g.n; i++) c = i; load(r, g.x, at(c));",
          "`c` is not written on every path"},
-        {"r = q;", "cannot be assigned; numbers can"},
+        {"r = q;", "cannot be assigned; tiles are written by operations; write `copy(&r, ..)`"},
         {"int c = r;", "is not a number"},
         {"load(r, g.y, at(0));", "has no member `y`"},
         {"load(r, g->x, at(0));", "write `.` here"},

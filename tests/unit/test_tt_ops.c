@@ -284,8 +284,8 @@ static const struct Refusal {
      "a load or store of i32[32,32]; tiles of f32, bf16, f16, i8 or u8 move between memory and cores"},
     {KERNEL("%X, %A: tensor<f32,2>", IN("x: f32[1024,256]") OUT("a: f32[1024,256]"), LOADS(PUT_IN("x", "%X", "[0, 0]", "f32[1024,256]")),
         " %s = wait %in ; %x = get %s.x ; release %in, %s\n" FINISH(PUT_OUT("a", "%x")), STORES(STORE_OUT("a", "%A", "[0, 0]"))),
-     "the circular buffers need 4198400 bytes of L1, a wormhole core has 1392640 for them; use smaller tiles or fewer stages (num_stages):\n"
-     "    CB  0 cb_in                  256 pages x 2 slots x 4096 bytes =   2097152  field x of ring in"},
+     "the circular buffers need 3149824 bytes of L1, a wormhole core has 1392640 for them; use smaller tiles or fewer stages (num_stages):\n"
+     "    CB  0 cb_in                  256 pages x 1 slots x 4096 bytes =   1048576  field x of ring in"},
     {SIMPLE(" %a0 = cast %x : f8e4b8[32,32] ; %a = cast %a0 : f32[32,32]\n"), "`cast` on f8e4b8[32,32] has no lowering yet"},
     {KERNEL("%X, %A: tensor<f32,2>", IN("x: f32[32,32]") OUT("a: f32[32,32]"), LOADS(PUT_IN("x", "%X", "[0, 0]", "f32[32,32]")),
         " for %i = 0, 4, 1 { %n = tload %X, [0, %i] : f32 ; %m = cast %n : i32 ; for %j = 0, %m, 1 {\n %s = wait %in ; %x = get %s.x ; release %in, %s\n" FINISH(PUT_OUT("a", "%x")) " } }\n",

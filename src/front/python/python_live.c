@@ -282,7 +282,8 @@ Val py_live_method(Lower *l, const Host *of, const char *name, const Val *args, 
     if (method.kind != VAL_HOST) return py_error(l, DIAG_EVAL_NOT_CALLABLE, range, val_describe(l, method), "");
     FrontObject *given = ARENA_ARRAY(l->arena, FrontObject, count + 1), result = {0};
     for (int i = 0; i < count; i++)
-        if (!to_object(l, args[i], &given[i])) return val_error;
+        if (!to_object(l, args[i], &given[i]))
+            return py_need_constant(l, range, "what is given to a Python object", args[i]);
     host->call(host->user, method.host->handle, given, (size_t)count, &result);
     Val v = py_live_value(l, &result, name, range);
     return v.kind == VAL_UNBOUND ? val_none : v;

@@ -72,8 +72,9 @@ Expr tc_view_expr(Tc *tc, const CNode *node) {
     const TcType *from = e.lvalue.type;
     if (from->kind == TC_ARRAY && e.lvalue.place->parts && tc_join_array(tc, e.lvalue.place))
         return failure(node->range);
-    int64_t count = from->kind == TC_ARRAY ? from->count : 1;
-    const TcType *one = from->kind == TC_ARRAY ? from->of : from;
+    int64_t count = 1;
+    const TcType *one = from;
+    for (; one->kind == TC_ARRAY; one = one->of) count *= one->count;
     bool fits = type->kind == TC_TILE && one->kind == TC_TILE && type->elem == one->elem && type->level == one->level &&
                 type->rank == 2 && one->rank == 2 &&
                 ((type->rows == one->rows && type->cols == count * one->cols) ||

@@ -108,7 +108,11 @@ Ref tc_read_tile(Tc *tc, const Lvalue *tile, Range range) {
     Ref value = get_box(tc, tile, &box);
     tc_note_touch(tc, tile, false, &box, range);
     if (box.fixed) value = reshaped(tc, value, box_type(tc, &box, box.fixed));
-    if (is_side_by_side(tile, box.whole)) value = ir_permute(&tc->b, value, (int64_t[]){1, 0, 2}, 3);
+    if (is_side_by_side(tile, box.whole)) {
+        const int64_t *one = box.extent + box.whole->rank - 2, split[3] = {tile->type->cols / one[1], one[0], one[1]};
+        value = reshaped(tc, value, ty_tile(tc->module, tile->type->elem, 3, split));
+        value = ir_permute(&tc->b, value, (int64_t[]){1, 0, 2}, 3);
+    }
     return reshaped(tc, value, tc_value_type(tc, tile->type));
 }
 
@@ -120,7 +124,7 @@ void tc_write_tile(Tc *tc, const Lvalue *tile, Ref value, Range range) {
     value = ir_cast(&tc->b, value, tile->type->elem);
     if (is_side_by_side(tile, box.whole)) {
         int rank = box.whole->rank;
-        int64_t split[3] = {box.extent[rank - 2], box.extent[rank - 3], box.extent[rank - 1]};
+        int64_t split[3] = {box.extent[rank - 2], tile->type->cols / box.extent[rank - 1], box.extent[rank - 1]};
         value = ir_reshape(&tc->b, value, ty_tile(tc->module, tile->type->elem, 3, split));
         value = ir_permute(&tc->b, value, (int64_t[]){1, 0, 2}, 3);
     }

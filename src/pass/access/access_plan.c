@@ -314,6 +314,31 @@ static bool bound_place(Analysis *a, Plan *plan, Poly positive) {
     return false;
 }
 
+/* Such as row >= 1 - pad: the dimension begins where that is true, and what the index is less there moves the base. */
+static bool start_place(Analysis *a, Plan *plan, Poly positive) {
+    Poly index = poly_sub(a->arena, positive, poly_int(a->arena, 1));
+    for (int i = 0; i < plan->dim_count; i++) {
+        PlanDim *dim = &plan->dim[i];
+        Poly by = poly_sub(a->arena, index, dim->offset), limit[MAX_LIMITS];
+        int64_t number;
+        if (dim->axis >= 0 || dim->starts_at_zero || !poly_is_variant(a, dim->offset) || !poly_const(by, &number) ||
+            number != (int32_t)number || !poly_fits_i62(a, index))
+            continue;
+        bool fits = true;
+        for (int j = 0; fits && j < dim->limit_count; j++) {
+            limit[j] = poly_add(a->arena, dim->limit[j], by);
+            fits = poly_fits_i64(a, limit[j]);
+        }
+        if (!fits) continue;
+        for (int j = 0; j < dim->limit_count; j++) dim->limit[j] = limit[j];
+        dim->offset = index;
+        dim->starts_at_zero = true;
+        plan->shift = poly_sub(a->arena, plan->shift, poly_mul(a->arena, dim->stride, by));
+        return true;
+    }
+    return false;
+}
+
 /* --- the whole --- */
 
 static bool refuse(Plan *plan, WhyId why) {
@@ -390,7 +415,7 @@ static void place_conditions(Analysis *a, Plan *plan, const Conditions *conditio
         const Condition *c = &conditions->at[i];
         PlanDim *dim = c->place >= 0 ? dims[c->place] : NULL;
         const PlanDim *own = c->axis >= 0 ? dims[c->axis] : NULL;
-        if (c->axis < 0 && !c->other && bound_place(a, plan, c->limit)) continue;
+        if (c->axis < 0 && !c->other && (bound_place(a, plan, c->limit) || start_place(a, plan, c->limit))) continue;
         if (own && !own->indexed && !c->other) continue; /* an extent says it */
         if (dim && dim->indexed)
             dim->condition[dim->condition_count++] = c->value;

@@ -26,6 +26,9 @@ Ref fold_simplify(Builder *b, Op *op, bool *changed);
 /* The result of a binary integer op on two numbers of the type (read as elem_get_i64 does); false: no such op. */
 bool fold_int(Opcode code, Elem e, int64_t x, int64_t y, int64_t *out);
 
+/* Do the ranges of two integers decide how they compare? (fold_range.c) */
+bool fold_decides(const Kernel *k, const Op *cmp, bool *truth);
+
 /* True for ops whose results are equal when opcode, attributes, types and operands are. */
 bool fold_is_numbered(const Op *op);
 /* Equality and hash of such ops; operands (and references in attributes) are compared through

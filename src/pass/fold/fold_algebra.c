@@ -356,6 +356,8 @@ static Ref simplify_select(const Kernel *k, const Op *op, const Type *type) {
 /* A comparison of what a condition chose, select(c, 1, 0) != 0 or int(c) != 0, is the condition. */
 static Ref simplify_compare(Builder *b, const Op *op, const Type *type) {
     Kernel *k = b->kernel;
+    bool truth;
+    if (fold_decides(k, op, &truth)) return constant_int(b, type, truth);
     const Op *select = made_by(k, op->operands[0], OP_SELECT), *cast = made_by(k, op->operands[0], OP_CAST);
     const Literal *right = literal(k, op->operands[1]);
     Ref c = select ? select->operands[0] : cast ? cast->operands[0] : REF_NONE;
@@ -494,6 +496,12 @@ static Ref simplify_slice(const Kernel *k, Op *op, const Type *type, bool *chang
     return REF_NONE;
 }
 
+/* Where a tensor that the kernel makes begins is what it was made with. */
+static Ref simplify_base(const Kernel *k, const Op *op, const Type *type) {
+    const Op *tensor = made_by(k, op->operands[0], OP_TENSOR);
+    return tensor && ir_type(k, tensor->operands[0]) == type ? tensor->operands[0] : REF_NONE;
+}
+
 Ref fold_simplify(Builder *b, Op *op, bool *changed) {
     if (op->code == OP_LOAD) drop_true_mask(b->kernel, op, 1, changed);
     if (op->code == OP_STORE) drop_true_mask(b->kernel, op, 2, changed);
@@ -508,6 +516,7 @@ Ref fold_simplify(Builder *b, Op *op, bool *changed) {
     case OP_RESHAPE:
     case OP_PERMUTE: return simplify_shape(b, op, type);
     case OP_SLICE: return simplify_slice(b->kernel, op, type, changed);
+    case OP_BASE: return simplify_base(b->kernel, op, type);
     default: break;
     }
     return op_has(op->code, TRAIT_ELEMENTWISE) ? simplify_elementwise(b, op, type, changed) : REF_NONE;

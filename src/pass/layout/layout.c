@@ -172,6 +172,13 @@ static const Layout *natural_repeat(LayoutState *st, const Op *op, const Type *t
     return lay_in_registers(st, ll_lengthen(&from->map, axis, bits - from->map.log2[axis]), type);
 }
 
+/* Of what a product of its region adds to: where that has its sum. */
+static const Layout *natural_begun(LayoutState *st, const Op *op, int index) {
+    for (const Op *to = op->next; to; to = to->next)
+        if (to->code == OP_DOT && op_operand(to, 2) == op->results[index]) return lay_natural(st, to->results[0]);
+    return NULL;
+}
+
 static const Layout *natural_op(LayoutState *st, const Op *op, int index) {
     const Type *type = ir_type(st->k, op->results[index]);
     if (moves_is(st, op)) return moves_natural(st, op, index);
@@ -213,6 +220,8 @@ static const Layout *natural_op(LayoutState *st, const Op *op, int index) {
     case OP_FOR: return lay_natural(st, op->regions[0]->args[index + 1]);
     case OP_WHILE: return lay_natural(st, op->regions[1]->args[index]);
     case OP_IF: {
+        const Layout *sum = natural_begun(st, op, index);
+        if (sum) return sum;
         const Layout *then = lay_natural(st, op->regions[0]->last->operands[index]);
         if (!then && op->region_count > 1) then = lay_natural(st, op->regions[1]->last->operands[index]);
         return then ? then : lay_default(st, type);

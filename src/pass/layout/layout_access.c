@@ -45,7 +45,8 @@ static Access best_of_box(const Machine *machine, Facts *f, const Op *op) {
     int known = layout_vector(machine, f, op, type, &layout->map);
     a.vector = layout_vector_tested(machine, f, op, type, &layout->map);
     a.tests = a.vector > known;
-    if (dim < 0 || choose_by_element(op) || box_wraps(op, dim)) return a;
+    bool by_element = choose_by_element(op) && !(along >= 0 && choose_masks_rows(f->k, op, along));
+    if (dim < 0 || by_element || box_wraps(op, dim)) return a;
     a.along = along;
     a.whole =
         parts.extent[dim] == REF_NONE || op_flag(op, AT_NOCHECK) ||

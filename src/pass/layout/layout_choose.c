@@ -242,6 +242,13 @@ static bool is_chained(const Kernel *k, const Op *dot) {
     return false;
 }
 
+/* Columns that each of several keeps, at least: where they are rows of the tile in shared memory, half of a panel. */
+static int least_share(const Kernel *k, const Op *dot) {
+    const Op *right = ir_value(k, dot->operands[1])->op;
+    const Matrix *row = matrix_of(k, dot);
+    return right && right->code == OP_PERMUTE ? row->n_share / 2 : row->n_share;
+}
+
 /* What any grid must keep to. Columns that are read from shared memory begin with a panel; units that are left over
  * do the same work twice. */
 static bool grid_fits(const Kernel *k, const Op *dot, int warps, int64_t along_m, int64_t along_n) {
@@ -251,7 +258,7 @@ static bool grid_fits(const Kernel *k, const Op *dot, int warps, int64_t along_m
     bool powers = along_m > 0 && along_n > 0 && !(along_m & (along_m - 1)) && !(along_n & (along_n - 1));
     if (!powers || along_m > units || along_n > units / along_m) return false;
     if (along_m > 1 && along_m > ((int64_t)1 << ll_log2((c->extent[0] + row->m - 1) / row->m))) return false;
-    return !row->n_share || along_n == 1 || (!(n & (n - 1)) && n / along_n >= row->n_share);
+    return !row->n_share || along_n == 1 || (!(n & (n - 1)) && n / along_n >= least_share(k, dot));
 }
 
 static void best_grid(const Kernel *k, const Op *dot, int warps, int *along_m, int *along_n) {
@@ -395,6 +402,24 @@ bool choose_by_element(const Op *access) {
     return op_operand(access, access->code == OP_TLOAD ? 1 : 2) && op_int(access, AT_RUN, 1) == 1;
 }
 
+/* Is the element that of its whole row along the axis, whichever it is? */
+static bool is_of_rows(const Kernel *k, Ref mask, int axis, int *steps) {
+    const Type *type = ir_type(k, mask);
+    const Op *op = ref_is_value(mask) ? ir_value(k, mask)->op : NULL;
+    if (!type->rank || type->extent[axis] == 1 || (op && op->code == OP_SPLAT)) return true;
+    if (!op || --*steps < 0) return false;
+    if (op->code == OP_BROADCAST) return ir_type(k, op->operands[0])->extent[axis] == 1;
+    if (op->code != OP_CONVERT && !op_has(op->code, TRAIT_ELEMENTWISE)) return false;
+    for (int i = 0; i < op->operand_count; i++)
+        if (!is_of_rows(k, op->operands[i], axis, steps)) return false;
+    return true;
+}
+
+bool choose_masks_rows(const Kernel *k, const Op *access, int axis) {
+    enum { MOST_STEPS = 64 };
+    return access->code == OP_TSTORE && is_of_rows(k, op_operand(access, 2), axis, &(int){MOST_STEPS});
+}
+
 int choose_contiguous(Facts *f, const Op *access, const Type *tile) {
     if (tile->rank == 0) return 0;
     if (access->code != OP_TLOAD && access->code != OP_TSTORE && access->code != OP_TATOMIC) return tile->rank - 1;
@@ -486,11 +511,11 @@ static int64_t promised_bytes(const Facts *f, const Op *access, Ref x, int teste
 /* Bytes of a vector that the kernel asks its addresses about; 0: it does not. */
 static int vector_of(const Machine *machine, Facts *f, const Op *access, const Type *tile, const LinearLayout *map,
                      int tested_bytes) {
-    if (tile->rank == 0 || choose_by_element(access)) return 1;
+    if (tile->rank == 0) return 1;
     TensorParts parts = fact_tensor(f, access->operands[0]);
     RefList offsets = op_list(access, 0);
     int bytes = elem_info[tile->elem].bytes, inner = layout_vector_dim(f, access, &parts, tile);
-    if (inner < 0) return 1;
+    if (inner < 0 || (choose_by_element(access) && !choose_masks_rows(f->k, access, inner))) return 1;
     int inner_dim = box_dim(access, parts.rank, tile->rank, inner);
     int vector = box_wraps(access, inner_dim) ? 1 : ll_run(map, inner, bytes, machine->vector_bytes);
     /* A padded tile: no vector may reach from inside it into the padding. */

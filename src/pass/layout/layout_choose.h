@@ -25,6 +25,8 @@ int choose_contiguous(Facts *f, const Op *access, const Type *tile);
 bool choose_is_beside(const Kernel *k, const Op *put);
 /* Is each element of the box asked about by a mask? Of one that comes in runs, only the first of each. */
 bool choose_by_element(const Op *access);
+/* Does the mask of a store keep or leave out whole rows along that axis, so that vectors may run along it? */
+bool choose_masks_rows(const Kernel *k, const Op *access, int axis);
 /* Of what an access loads: blocked along that dimension. */
 LinearLayout choose_access(const Machine *machine, Facts *f, const Op *access, const Type *tile, int warps);
 #endif

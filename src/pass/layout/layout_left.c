@@ -58,14 +58,29 @@ typedef struct Way {
     bool turned; /* it arrives there as its transpose */
 } Way;
 
-/* The dot that takes what is made of the value as its left operand; false: someone else takes it too. */
+/* Do both take their left operands from the same places? */
+static bool same_left(const LayoutState *st, const Op *a, const Op *b) {
+    int along_m, along_n;
+    if (a == b) return true;
+    if (matrix_of(st->k, a) != matrix_of(st->k, b) || !matrix_of(st->k, a)->warps ||
+        !ty_same_shape(ir_type(st->k, a->operands[0]), ir_type(st->k, b->operands[0])))
+        return false;
+    choose_dot_grid(st->k, a, st->warps, &along_m, &along_n);
+    LinearLayout here = choose_left(st->k, a, along_m, st->warps);
+    choose_dot_grid(st->k, b, st->warps, &along_m, &along_n);
+    LinearLayout there = choose_left(st->k, b, along_m, st->warps);
+    return ll_equal(&here, &there);
+}
+
+/* The dots, or the first of them, that take what is made of the value as their left operand from the same places;
+ * false: someone else takes it too. */
 static bool find_dot(const LayoutState *st, const Region *region, Ref value, bool turned, Way *w) {
     if (--w->steps < 0) return false;
     for (const Op *op = region->first; op; op = op->next) {
         for (int i = 0; i < op->operand_count; i++) {
             if (op->operands[i] != value) continue;
-            if (op->code == OP_DOT && i == 0 && (!w->dot || (w->dot == op && w->turned == turned))) {
-                w->dot = op;
+            if (op->code == OP_DOT && i == 0 && (!w->dot || (same_left(st, w->dot, op) && w->turned == turned))) {
+                if (!w->dot) w->dot = op;
                 w->turned = turned;
                 continue;
             }
@@ -147,7 +162,6 @@ static int64_t words_in(const LayoutState *st, const Op *loop, SumKind kind) {
  * places. */
 static bool find_narrow(const LayoutState *st, const Op *get, const Region *region, const Op **dot) {
     Ref value = get->results[0];
-    int along_m, along_n;
     for (const Op *op = region->first; op; op = op->next) {
         for (int i = 0; i < op->operand_count; i++) {
             if (op->operands[i] != value) continue;
@@ -155,13 +169,7 @@ static bool find_narrow(const LayoutState *st, const Op *get, const Region *regi
             if (op->code != OP_DOT || i != 0 || !loop || op->parent != loop->regions[0] || !is_narrow(st, op) ||
                 words_in(st, loop, SUM_AS_IT_IS) > st->cx->machine->cost.held_registers)
                 return false;
-            if (*dot) {
-                choose_dot_grid(st->k, op, st->warps, &along_m, &along_n);
-                LinearLayout here = choose_left(st->k, op, along_m, st->warps);
-                choose_dot_grid(st->k, *dot, st->warps, &along_m, &along_n);
-                LinearLayout there = choose_left(st->k, *dot, along_m, st->warps);
-                if (!ll_equal(&here, &there)) return false;
-            }
+            if (*dot && !same_left(st, *dot, op)) return false;
             *dot = op;
         }
         for (int i = 0; i < op->region_count; i++)

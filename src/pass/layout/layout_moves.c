@@ -116,6 +116,10 @@ const Layout *moves_natural(LayoutState *st, const Op *op, int index) {
     case OP_MAP:
     case OP_SCAN: return layout_of(st, op, 0);
     case OP_GATHER: return layout_of(st, op, 1);
+    case OP_BLOAD: {
+        const Layout *left = lay_left(st, op);
+        return left ? left : lay_default(st, type);
+    }
     default: return lay_default(st, type);
     }
 }

@@ -83,6 +83,9 @@ bool merge_threads(PassContext *cx, Kernel *k);
 void merge_written(PassContext *cx, Kernel *k, Op *spmd, const char *why, Range where);
 void merge_workers_written(PassContext *cx, Kernel *k, const Op *spmd);
 bool merge_may_write(const PassContext *cx, const Kernel *k, const Op *spmd);
+/* A loop whose length another loop around it makes, and in which a thread writes an array of its own element by element
+ * (a butterfly, a sort): as tiles each step would be a way through shared memory. NULL: there is none. */
+const Op *merge_winding(const Kernel *k, const Op *spmd);
 /* Tiles that workers share, and make inside, are made in front of them. */
 void merge_share_outside(PassContext *cx, Kernel *k);
 /* Workers that share a region get one each, with their number known; the op as it is then. */

@@ -50,13 +50,14 @@ typedef struct Steps { /* of a loop over what each thread has for itself */
 } Steps;
 
 /* Is the number computed from the loop's variable, in the loop? */
-static bool follows(const Steps *s, Ref number) {
+static bool follows(const Steps *s, Ref number, int depth) {
+    enum { DEEPEST = 16 };
     if (number == s->loop->regions[0]->args[0]) return true;
     const Op *op = ref_is_value(number) ? ir_value(s->k, number)->op : NULL;
     const Op *around = op;
     while (around && around != s->loop) around = around->parent ? around->parent->owner : NULL;
-    for (int i = 0; around && op != s->loop && !op->region_count && i < op->operand_count; i++)
-        if (follows(s, op->operands[i])) return true;
+    for (int i = 0; depth < DEEPEST && around && op != s->loop && !op->region_count && i < op->operand_count; i++)
+        if (follows(s, op->operands[i], depth + 1)) return true;
     return false;
 }
 
@@ -65,7 +66,7 @@ static void look_for_step(Op *op, void *user) {
     if (op->code != OP_BSTORE || ir_type(s->k, op->operands[0])->scope != SCOPE_LOCAL) return;
     RefList at = op_list(op, 0);
     bool own = at.count && at.at[0] == s->spmd->regions[0]->args[0];
-    for (int d = 1; own && d < at.count; d++) s->found |= follows(s, at.at[d]);
+    for (int d = 1; own && d < at.count; d++) s->found |= follows(s, at.at[d], 0);
 }
 
 /* A loop that shows threads an element a trip of what each has in an array of its own, and writes one back. As tile
@@ -106,13 +107,19 @@ bool merge_threads(PassContext *cx, Kernel *k) {
         if (op_word(regions.at[i], AT_UNIT, UNIT_THREAD) != UNIT_THREAD) continue;
         Threads t = threads_look(k, regions.at[i], true, cx->scratch);
         bool runs = merge_may_write(cx, k, regions.at[i]), asked = cx->options.written && runs;
-        bool steps = runs && cx->machine && !asked && steps_through_own(cx, k, regions.at[i]);
+        bool on_threads = runs && !asked && cx->machine && cx->machine->has_threads;
+        const Op *winding = on_threads ? merge_winding(k, regions.at[i]) : NULL;
+        bool steps = on_threads && !winding && steps_through_own(cx, k, regions.at[i]);
         if (asked)
             merge_written(cx, k, regions.at[i], "option `written` asks for it", regions.at[i]->range);
-        if (steps)
+        else if (winding)
+            merge_written(cx, k, regions.at[i],
+                          "a loop as long as another one says steps through an array of each thread",
+                          winding->range);
+        else if (steps)
             merge_written(cx, k, regions.at[i], "a loop exchanges elements of arrays that each thread has for itself",
                           regions.at[i]->range);
-        if (asked || steps || threads_cut(&t)) continue;
+        if (asked || winding || steps || threads_cut(&t)) continue;
         if (!runs)
             diag_emit(cx->module->diag, DIAG_THREADS, t.where, cx->machine->name, t.why);
         else

@@ -104,6 +104,50 @@ bool merge_may_write(const PassContext *cx, const Kernel *k, const Op *spmd) {
     return !cx->machine || (!tiles.found && cx->machine->runs_workers && (!lanes || !meets || threads % lanes == 0));
 }
 
+/* --- what had better run as it is written --- */
+static bool is_made_of(const Kernel *k, Ref ref, Ref of, int depth) {
+    enum { DEEPEST = 16 };
+    const Op *op = ref_is_value(ref) ? ir_value(k, ref)->op : NULL;
+    if (ref == of) return true;
+    if (!op || depth > DEEPEST || op->region_count) return false;
+    for (int i = 0; i < op->operand_count; i++)
+        if (is_made_of(k, op->operands[i], of, depth + 1)) return true;
+    return false;
+}
+
+/* An element of the thread's own, at a place that the loop makes, is written. */
+static bool writes_along(const Kernel *k, const Op *spmd, const Region *region, Ref variable) {
+    const Region *threads = spmd->regions[0];
+    for (const Op *op = region->first; op; op = op->next) {
+        for (int r = 0; r < op->region_count; r++)
+            if (writes_along(k, spmd, op->regions[r], variable)) return true;
+        RefList at = op->code == OP_BSTORE ? op_list(op, 0) : (RefList){0};
+        bool own = at.count > threads->arg_count;
+        for (int d = 0; own && d < threads->arg_count; d++) own = at.at[d] == threads->args[d];
+        for (int d = threads->arg_count; own && d < at.count; d++)
+            if (is_made_of(k, at.at[d], variable, 0)) return true;
+    }
+    return false;
+}
+
+static const Op *find_winding(const Kernel *k, const Op *spmd, const Region *region, Ref around) {
+    for (const Op *op = region->first; op; op = op->next) {
+        bool loop = op->code == OP_FOR;
+        if (loop && around &&
+            (is_made_of(k, op->operands[0], around, 0) || is_made_of(k, op->operands[1], around, 0)) &&
+            writes_along(k, spmd, op->regions[0], op->regions[0]->args[0]))
+            return op;
+        for (int r = 0; r < op->region_count; r++) {
+            const Op *found = find_winding(k, spmd, op->regions[r], loop ? op->regions[r]->args[0] : around);
+            if (!found && loop && around) found = find_winding(k, spmd, op->regions[r], around);
+            if (found) return found;
+        }
+    }
+    return NULL;
+}
+
+const Op *merge_winding(const Kernel *k, const Op *spmd) { return find_winding(k, spmd, spmd->regions[0], REF_NONE); }
+
 static void need_warps(Kernel *k, int64_t warps) {
     if (warps > kernel_int(k, AT_WRITTEN, 0)) kernel_set(k, (Attr){.id = AT_WRITTEN, .number = warps});
 }

@@ -255,6 +255,25 @@ static bool take_one_worker(Cut *c, Op *tasks, Gang *gang, Rotation *r) {
     return false;
 }
 
+/* Programs wait for each other where the rings of their loop have two slots (128 rows of heads of 64 each, N 16384, on
+ * an H200: 0.91 of a rival, 0.98 with three). Small slots alone, which keep nothing else out of memory. */
+static void deepen(Cut *c) {
+    const Machine *machine = c->cx->machine;
+    int enough = machine->cost.enough_slots;
+    int64_t bytes = 0;
+    for (size_t i = 0; i < c->rings.count; i++)
+        if (!c->rings.at[i]->output && c->rings.at[i]->in_loop) bytes += c->rings.at[i]->bytes;
+    if (c->cx->options.slots || bytes * enough > machine->ring_bytes / 4) return;
+    for (size_t i = 0; i < c->rings.count; i++) {
+        CutRing *ring = c->rings.at[i];
+        Op *op = ir_value(c->k, ring->ring)->op;
+        if (ring->output || !ring->in_loop || ring->shares || ring->slots < 2 || ring->slots >= enough) continue;
+        op_set(c->k, op, (Attr){.id = AT_ASKED, .number = ring->slots});
+        op_set(c->k, op, (Attr){.id = AT_SLOTS, .number = ring->slots = enough});
+        if (ring->feeds_dot) op_set(c->k, op, (Attr){.id = AT_HOLD, .number = enough - 1});
+    }
+}
+
 void cut_gang(Cut *c, Op *tasks) {
     Kernel *k = c->k;
     int wanted = c->cx->options.gang;
@@ -269,6 +288,7 @@ void cut_gang(Cut *c, Op *tasks) {
             take_blocks(c, tasks, c->cx->machine->cost.gang_programs);
         return;
     }
+    deepen(c);
     int programs = most_programs(c, &r, wanted ? wanted : c->cx->machine->cost.gang_programs);
     if (programs < wanted) pass_find(c->cx, k->range, FIND_GANG_FEWER, wanted, programs);
     if (programs == 1) return;

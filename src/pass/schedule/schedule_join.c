@@ -17,8 +17,8 @@
  * role fills, of rings with some to spare: other shared memory is used again in between.
  *
  * The next one may add to its sum, in place: products end in their order, so it is issued without a wait, and both are
- * waited for together (a complex product, or one along parts of K). Where that one joins another in turn, the first is
- * not done behind it, so that its slots have to be held to the end of the region.
+ * waited for together (a complex product, or one along parts of K). Where that one runs on in turn, the first is not
+ * done behind it, so that its slots have to be held to the end of the region.
  *
  * Turned loops, and products in flight over the end of a trip, have an order of their own (schedule_turn.c,
  * schedule_flight.c). */
@@ -133,7 +133,8 @@ static bool continues(const Schedule *s, const Op *dot, const Op *end) {
     if (end->operands[2] != dot->results[0] || s->uses[dot->results[0]] != 1) return false;
     if (ir_type(s->k, end->operands[0])->elem != elem) return false;
     if (op_attr(dot, AT_PROMOTE) || op_attr(end, AT_PROMOTE)) return false;
-    for (const Op *op = dot->next; op_flag(end, AT_JOINS) && op; op = op->next)
+    bool runs_on = op_flag(end, AT_JOINS) || op_flag(end, AT_FLIGHT);
+    for (const Op *op = dot->next; runs_on && op; op = op->next)
         if (gives_back(s->k, op, dot)) return false;
     return true;
 }

@@ -79,7 +79,8 @@ static void find_buffers(Planner *p, const Region *region, const void *role) {
             b.bytes = buffer_bytes(k, op->results[0]);
         else {
             bool used = !op->result_count || p->s->uses[op->results[0]];
-            b.bytes = scratch_bytes(k, op, p->warps, used);
+            bool one = !p->s->tasks || !op_attr(p->s->tasks, AT_GANG); /* a program runs on all warps of a role */
+            b.bytes = scratch_bytes(k, op, one ? layout_group_of(p->s->cx, k, op).warps : p->warps, used);
             kept = false;
         }
         b.last = kept ? last_use(p, op->parent, op->parent, op->results[0]) : number_of(&p->last, op);
@@ -180,13 +181,28 @@ static void write_place(const Schedule *s, const Buffer *b) {
     op_set(s->k, b->op, (Attr){.id = AT_BYTES, .number = b->bytes});
 }
 
+/* Where it may begin: barriers are words, and what is smaller than a swizzle's pattern has a smaller one. */
+static int64_t least_align(const Planner *p, const Buffer *b) {
+    enum { LEAST_TILE = 128 }; /* of bulk copies */
+    if (b->op->code == OP_BAR || b->align == SCRATCH_ALIGN) return SCRATCH_ALIGN;
+    int64_t align = LEAST_TILE;
+    while (align < b->bytes && align < p->s->cx->machine->tile_align) align *= 2;
+    return align;
+}
+
+/* All at round places, and where they do not fit so, closer together. */
 void schedule_place(Schedule *s) {
     Planner p = planner_of(s);
-    int64_t align = s->cx->machine->tile_align, base = (s->bytes + align - 1) / align * align;
-    for (size_t i = 0; i < p.buffers.count; i++) {
-        find_place(&p, i, base);
-        write_place(s, &p.buffers.at[i]);
+    int64_t align = s->cx->machine->tile_align, before = s->bytes, base = (before + align - 1) / align * align;
+    for (int close = 0; close < 2; close++) {
+        s->bytes = before;
+        for (size_t i = 0; i < p.buffers.count; i++) {
+            if (close) p.buffers.at[i].align = least_align(&p, &p.buffers.at[i]);
+            find_place(&p, i, base);
+        }
+        if (s->bytes <= s->cx->machine->ring_bytes) break;
     }
+    for (size_t i = 0; i < p.buffers.count; i++) write_place(s, &p.buffers.at[i]);
 }
 
 bool schedule_place_among(Schedule *s) {
@@ -239,7 +255,7 @@ bool schedule_place_holds(Schedule *s) {
         const Attr *at = op_attr(b->op, AT_AT);
         if (!at || op_int(b->op, AT_BYTES, 0) < b->bytes)
             return schedule_fail(s, b->op, "it needs shared memory: `at` and `bytes` say where, and how much");
-        if (at->number % b->align) return schedule_fail(s, b->op, "its shared memory is not aligned");
+        if (at->number % least_align(&p, b)) return schedule_fail(s, b->op, "its shared memory is not aligned");
         b->offset = at->number;
         b->bytes = op_int(b->op, AT_BYTES, 0);
     }

@@ -61,6 +61,7 @@ TtPlan *tt_emit(PassContext *cx, Kernel *k, const TtOptions *options) {
     tt_plan_buffers(&tt);
     tt_plan_shares(&tt);
     tt_plan_streams(&tt);
+    tt_plan_constants(&tt);
     tt_settle_schedule(&tt);
     if (diag->errors > errors) return NULL;
     static Role *(*const build[])(Tt *tt) = {

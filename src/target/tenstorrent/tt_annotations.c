@@ -17,15 +17,9 @@ const char *tt_policy_name(const TtPlan *plan) {
 }
 const char *tt_order_name(const TtPlan *plan) { return orders[plan->options.order]; }
 
-static const Attr *asked(const Kernel *k, AttrId id) {
-    for (int i = 0; i < k->attr_count; i++)
-        if (k->attrs[i].id == id) return &k->attrs[i];
-    return NULL;
-}
-
 /* One of so many numbers. */
 static const Attr *asked_numbers(Tt *tt, AttrId id, int count) {
-    const Attr *attr = asked(tt->k, id);
+    const Attr *attr = kernel_attr(tt->k, id);
     if (attr && attr->list.count != count) tt_refuse(tt, NULL, "`%s` has %d numbers"
                                                                FIX "write so many", attr_info[id].text, count);
     return attr && attr->list.count == count ? attr : NULL;
@@ -33,7 +27,7 @@ static const Attr *asked_numbers(Tt *tt, AttrId id, int count) {
 
 /* The place of an attribute's word among names; 0: it says nothing. */
 static int word_place(const Kernel *k, AttrId id, const char *const *names, int count) {
-    const Attr *attr = asked(k, id);
+    const Attr *attr = kernel_attr(k, id);
     for (int i = 1; attr && i < count; i++)
         if (strcmp(word_info[attr->word].text, names[i]) == 0) return i;
     return 0;
@@ -54,9 +48,9 @@ void tt_take_annotations(Tt *tt) {
     if (o->order == TW_ORDER_AUTO) o->order = (TwOrder)word_place(k, AT_TT_ORDER, orders, 5);
     if (!o->block) o->block = (uint32_t)kernel_int(k, AT_TT_BLOCK, 0);
     if (!o->chunk) o->chunk = (uint32_t)kernel_int(k, AT_TT_CHUNK, 0);
-    if (!o->depths && asked(k, AT_TT_DEPTHS)) o->depths = asked(k, AT_TT_DEPTHS)->text;
-    if (o->multicast == WISH_AUTO && asked(k, AT_TT_MULTICAST))
-        o->multicast = asked(k, AT_TT_MULTICAST)->number ? WISH_ON : WISH_OFF;
+    if (!o->depths && kernel_attr(k, AT_TT_DEPTHS)) o->depths = kernel_attr(k, AT_TT_DEPTHS)->text;
+    if (o->multicast == WISH_AUTO && kernel_attr(k, AT_TT_MULTICAST))
+        o->multicast = kernel_attr(k, AT_TT_MULTICAST)->number ? WISH_ON : WISH_OFF;
     if (rect && cores) tt_refuse(tt, NULL, "both rect=.. and core_grid=.." FIX "leave out one of them");
     if (!o->size.x && cores) o->size = (TwPoint){(uint32_t)cores->list.at[0], (uint32_t)cores->list.at[1]};
     if (!o->size.x && rect) take_rect(o, rect);
@@ -80,7 +74,7 @@ void tt_take_annotations(Tt *tt) {
                             FIX "leave block out", o->block,
                   policies[o->policy]);
     if (!o->block) o->block = 1;
-    const Attr *sharding = asked(k, AT_TT_SHARDING);
+    const Attr *sharding = kernel_attr(k, AT_TT_SHARDING);
     if (o->sharding)
         tt_take_sharding(tt, o->sharding);
     else if (sharding)

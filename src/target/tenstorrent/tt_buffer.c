@@ -332,7 +332,64 @@ static void plan_store(Tt *tt, const Op *op) {
         tt_buffer(tt, op, field->paging);
 }
 
+int tt_fill_cb(Tt *tt, int buffer) {
+    const TtBuffer *b = &tt->plan->buffers.at[buffer];
+    uint32_t bits = tt_fill_bits(b);
+    TtFormat format = bits ? b->format : TT_Float32; /* a page of zeros is one of any format */
+    for (size_t i = 0; i < tt->fills.count; i++)
+        if (tt->fills.at[i].bits == bits && tt->fills.at[i].format == format) return tt->fills.at[i].cb;
+    int cb = tt_add_cb(tt, bits ? arena_printf(tt->arena, "%s_fill", b->name) : "zeros", ROLE_LOAD, ROLE_LOAD,
+                       "what lies outside of tensors", format, 1, 1, tt->k->range);
+    *VEC_PUSH(&tt->fills, tt->arena) = (TtFill){format, bits, cb};
+    return cb;
+}
+
+/* Loads of single elements that a value is made of: masks, places, ramps. */
+static void plan_elements(Tt *tt, Ref value, Map *seen) {
+    if (!ref_is_value(value) || !map_meets(seen, tt->arena, value)) return;
+    const Op *op = ir_value(tt->k, value)->op;
+    if (!op || op->region_count || op->code == OP_GET) return;
+    if (op->code == OP_TLOAD || op->code == OP_LOAD) tt_plain_buffer(tt, op);
+    for (int i = 0; i < op->operand_count; i++) plan_elements(tt, op->operands[i], seen);
+}
+
+static void plan_operands(Tt *tt, const Op *access, Map *seen) {
+    for (int i = 0; i < access->operand_count; i++) plan_elements(tt, access->operands[i], seen);
+}
+
+/* Of stores, and numbers that are read from memory by themselves. */
+static void plan_single(Tt *tt, const Op *op) {
+    bool is_store = op->code == OP_TSTORE || op->code == OP_STORE || op->code == OP_TATOMIC;
+    bool is_load = op->code == OP_TLOAD || op->code == OP_LOAD;
+    if (is_store && tt_is_plain_store(tt, op)) {
+        tt_plain_buffer(tt, op);
+        plan_operands(tt, op, &(Map){0});
+    }
+    if (is_load && ty_is_scalar(ir_type(tt->k, op->results[0]))) plan_elements(tt, op->results[0], &(Map){0});
+}
+
+/* Of all that the kernels will move, before they are built. */
 void tt_plan_buffers(Tt *tt) {
     if (tt->role[TENSIX_READER]) tt_each(tt, tt->role[TENSIX_READER]->regions[0], plan_load);
     if (tt->role[TENSIX_WRITER]) tt_each(tt, tt->role[TENSIX_WRITER]->regions[0], plan_store);
+    Map seen = {0};
+    for (size_t i = 0; i < tt->fields.count; i++) {
+        const TtField *field = &tt->fields.at[i];
+        if (!field->load || !field->plain || field->cb < 0) continue;
+        tt_plain_buffer(tt, field->load);
+        plan_operands(tt, field->load, &seen);
+    }
+    for (size_t i = 0; i < tt->index_tiles.count; i++) plan_elements(tt, tt->index_tiles.at[i].value, &seen);
+    tt_each(tt, tt->k->body, plan_single);
+    tt_plan_fetches(tt);
+    for (size_t i = 0; i < tt->fetches.count; i++) map_meets(&seen, tt->arena, tt->fetches.at[i].load->results[0]);
+    for (size_t i = 0; i < tt->fields.count; i++) { /* the rest of index vectors */
+        const Op *load = tt->fields.at[i].load;
+        int indexed = load && load->code == OP_TLOAD && !tt->fields.at[i].plain ? tt_indexed_dim(tt, load) : -1;
+        if (indexed >= 0) plan_elements(tt, op_list(load, 0).at[indexed], &seen);
+    }
+    for (size_t i = 0; i < tt->plan->buffers.count; i++) {
+        const TtBuffer *b = &tt->plan->buffers.at[i];
+        if (!b->output && b->layout.paging != PAGE_PLAIN) tt_fill_cb(tt, (int)i);
+    }
 }

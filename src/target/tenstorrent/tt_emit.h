@@ -10,6 +10,7 @@
  *   tt_exact.c         reductions of f32 in steps, since source registers cut them
  *   tt_buffer.c        DRAM buffers
  *   tt_shards.c        those that lie in L1, and tasks that follow their shards
+ *   tt_constant.c      what is the same for all tasks, and comes once
  *   tt_stream.c        outputs that are handed over in parts
  *   tt_share.c         loads that cores share
  *   tt_uneven.c        loops whose trips differ between those cores
@@ -52,6 +53,7 @@ typedef struct TtField {
     bool moved, multiplied;
     const Op *load; /* the tload that fills it, or NULL */
     bool plain;     /* element by element (tt_index_text.c) */
+    bool stays;     /* the same for all tasks: it comes once (tt_constant.c) */
     bool streams;   /* an output whose pages are handed over as they are made (tt_stream.c) */
 } TtField;
 
@@ -62,6 +64,7 @@ typedef struct TtIndexTile {
     const Op *user;    /* the first, for messages */
     const Op *wait;    /* in compute: its item comes with the item of this wait; NULL: one for each task */
     const Op *acquire; /* in load: where that item is made */
+    bool stays;        /* the same for all tasks: there is one */
 } TtIndexTile;
 
 /* A loop of the reader, and compute's own, whose end differs between cores that share its loads (tt_uneven.c). */
@@ -70,6 +73,20 @@ typedef struct TtUneven {
     Ref index; /* of the task, by which they differ */
     TtShare share;
 } TtUneven;
+
+/* What an index vector is read from, and where it lies in L1 then. */
+typedef struct TtFetch {
+    const Op *load;
+    int cb;
+} TtFetch;
+typedef VEC(TtFetch) TtFetched;
+
+/* A page of what lies outside of tensors. */
+typedef struct TtFill {
+    TtFormat format;
+    uint32_t bits; /* an element */
+    int cb;
+} TtFill;
 
 typedef struct Tt {
     PassContext *cx;
@@ -81,6 +98,8 @@ typedef struct Tt {
     VEC(TtField) fields;
     VEC(TtIndexTile) index_tiles;
     VEC(TtUneven) uneven;
+    TtFetched fetches;
+    VEC(TtFill) fills;
     VEC(Ref) buffer_tensors; /* of plan->buffers */
     VEC(const Op *) buffer_accesses; /* the first one of each */
     TtPaging *paging;        /* of rank-1 tiles, by Ref */
@@ -183,8 +202,14 @@ const char *tt_plain_load(Tt *tt, const Op *load, TtPaging paging);
 void tt_plan_plain_stores(Tt *tt);
 bool tt_is_plain_store(const Tt *tt, const Op *store); /* as that planned */
 
-/* All buffers of loads and stores, before kernels are built. */
+/* The CB with a page of what lies outside of the buffer's tensor. */
+int tt_fill_cb(Tt *tt, int buffer);
+/* All buffers of loads and stores, and CBs of what loads need beside them, before kernels are built. */
 void tt_plan_buffers(Tt *tt);
+
+/* --- tt_constant.c --- */
+void tt_plan_constants(Tt *tt);
+bool tt_is_constant_tile(Tt *tt, Ref value); /* of indices */
 
 /* --- tt_stream.c --- */
 void tt_plan_streams(Tt *tt);
@@ -300,12 +325,8 @@ const char *tt_vector_element(Role *role, const Op *user, Ref vector, const char
 /* The dimension of the tensor whose places an index vector of the load gives; -1: none. */
 int tt_indexed_dim(const Tt *tt, const Op *access);
 const char *tt_odd_vector(Tt *tt, const Op *access); /* why the reader cannot fetch its index vector in pages; NULL */
+void tt_plan_fetches(Tt *tt); /* CBs and buffers of what index vectors are read from */
 /* Brings what the index vector of the load is read from to L1, and waits for it; and gives that up. */
-typedef struct TtFetch {
-    const Op *load;
-    int cb;
-} TtFetch;
-typedef VEC(TtFetch) TtFetched;
 TtFetched tt_fetch_indices(Role *role, const Op *load);
 void tt_drop_indices(Role *role, const TtFetched *fetched);
 const char *tt_fetched(Role *role, const Op *load); /* where an index vector lies in L1 */

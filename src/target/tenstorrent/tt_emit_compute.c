@@ -105,7 +105,7 @@ static bool depends(Compute *c, Ref value, Ref ring, bool *seen) {
     seen[value] = true;
     const Op *op = ir_value(k, value)->op;
     if (!op || op->region_count) return false;
-    if (op->code == OP_GET) return hand_ring(c->role.tt->k, op) == ring;
+    if (op->code == OP_GET) return hand_ring(k, op) == ring && !tt_field(c->role.tt, op)->stays;
     for (int i = 0; i < op->operand_count; i++)
         if (depends(c, op->operands[i], ring, seen)) return true;
     return false;
@@ -145,7 +145,7 @@ static void pop_ring(Compute *c, Ref ring, const Op *after) {
     Tt *tt = c->role.tt;
     for (size_t i = 0; i < tt->fields.count; i++) {
         const TtField *field = &tt->fields.at[i];
-        if (field->ring != ring || field->cb < 0) continue;
+        if (field->ring != ring || field->cb < 0 || field->stays) continue;
         int cbs[2] = {field->cb, field->fpu_cb};
         for (int j = 0; j < (field->cb == field->fpu_cb ? 1 : 2); j++) {
             if (after)
@@ -227,7 +227,7 @@ void compute_each_cb(Compute *c, Ref ring, TtHand hand) {
     Tt *tt = c->role.tt;
     for (size_t i = 0; i < tt->fields.count; i++) {
         const TtField *field = &tt->fields.at[i];
-        if (field->ring != ring || field->cb < 0 || (field->streams && hand == CB_PUSH)) continue;
+        if (field->ring != ring || field->cb < 0 || field->stays || (field->streams && hand == CB_PUSH)) continue;
         role_hand(&c->role, hand, field->cb);
         if (field->fpu_cb != field->cb) role_hand(&c->role, hand, field->fpu_cb);
     }
@@ -318,19 +318,33 @@ static void take_task_tiles(Role *role) {
     Compute *c = compute_of(role);
     for (size_t i = 0; i < role->tt->index_tiles.count; i++) {
         const TtIndexTile *tile = &role->tt->index_tiles.at[i];
-        if (tile->wait) continue;
+        if (tile->wait || tile->stays) continue;
         role_hand(role, CB_WAIT, tile->cb);
         compute_keep_home(c, tile->value, tile->cb, false);
     }
 }
 
-/* The scaler of reductions stays for all tasks. */
-static void take_scaler(Role *role) {
-    if (role->tt->scaler_cb >= 0) role_hand(role, CB_WAIT, role->tt->scaler_cb);
+/* What stays for all tasks: the scaler of reductions, what follows from arguments alone. */
+static void hand_constants(Role *role, TtHand hand) {
+    const Tt *tt = role->tt;
+    if (tt->scaler_cb >= 0) role_hand(role, hand, tt->scaler_cb);
+    for (size_t i = 0; i < tt->index_tiles.count; i++)
+        if (tt->index_tiles.at[i].stays) role_hand(role, hand, tt->index_tiles.at[i].cb);
+    for (size_t i = 0; i < tt->fields.count; i++) {
+        const TtField *field = &tt->fields.at[i];
+        if (!field->stays) continue;
+        role_hand(role, hand, field->cb);
+        if (field->fpu_cb != field->cb) role_hand(role, hand, field->fpu_cb);
+    }
 }
-static void give_scaler(Role *role) {
-    if (role->tt->scaler_cb >= 0) role_hand(role, CB_POP, role->tt->scaler_cb);
+static void take_constants(Role *role) {
+    hand_constants(role, CB_WAIT);
+    for (size_t i = 0; i < role->tt->index_tiles.count; i++) {
+        const TtIndexTile *tile = &role->tt->index_tiles.at[i];
+        if (tile->stays) compute_set_home(compute_of(role), tile->value, tile->cb, false);
+    }
 }
+static void give_constants(Role *role) { hand_constants(role, CB_POP); }
 
 Role *tt_build_compute(Tt *tt) {
     Compute *c = ARENA_NEW(tt->arena, Compute);
@@ -343,8 +357,8 @@ Role *tt_build_compute(Tt *tt) {
     }
     c->role.visit = visit_compute;
     c->role.loop = carried_loop;
-    c->role.before = take_scaler;
-    c->role.behind = give_scaler;
+    c->role.before = take_constants;
+    c->role.behind = give_constants;
     c->role.start = take_task_tiles;
     c->role.enter = compute_enter;
     c->role.after = after_op;

@@ -13,12 +13,17 @@
 
 #include <string.h>
 
+/* Is the field one of the ring's that come with each item? REF_NONE: does it come once for all tasks? */
+static bool comes_with(const TtField *field, Ref ring) {
+    return field->cb >= 0 && (ring == REF_NONE ? field->stays : field->ring == ring && !field->stays);
+}
+
 /* One hand-over for each CB of the ring. */
 static void each_cb(Role *role, Ref ring, TtHand hand) {
     const Tt *tt = role->tt;
     for (size_t i = 0; i < tt->fields.count; i++) {
         const TtField *field = &tt->fields.at[i];
-        if (field->ring != ring || field->cb < 0 || (field->streams && hand == CB_WAIT)) continue;
+        if (!comes_with(field, ring) || (field->streams && hand == CB_WAIT)) continue;
         role_hand(role, hand, field->cb);
         if (field->fpu_cb != field->cb) role_hand(role, hand, field->fpu_cb);
     }
@@ -169,7 +174,7 @@ static void share_items(Role *role, Ref ring, TtStepKind kind) {
     bool done[SHARE_COLUMN + 1] = {[SHARE_NONE] = true};
     for (size_t f = 0; f < tt->fields.count; f++) {
         const TtField *field = &tt->fields.at[f];
-        if (field->ring != ring || field->cb < 0) continue;
+        if (!comes_with(field, ring)) continue;
         TtShare share = tt->plan->cbs.at[field->cb].share;
         if (done[share]) continue;
         role_step(role, (TtStep){.kind = kind, .cb = field->cb});
@@ -183,11 +188,22 @@ static void copy_items(Role *role, Ref ring) {
     bool any = false;
     for (size_t i = 0; i < tt->fields.count; i++) {
         const TtField *field = &tt->fields.at[i];
-        if (field->ring != ring || field->cb < 0 || field->fpu_cb == field->cb) continue;
+        if (!comes_with(field, ring) || field->fpu_cb == field->cb) continue;
         role_step(role, (TtStep){.kind = STEP_COPY, .cb = field->cb, .cb2 = field->fpu_cb});
         any = true;
     }
     if (any) role_step(role, (TtStep){.kind = STEP_BARRIER, .hand = CB_RESERVE});
+}
+
+/* What was read is waited for, sent to who shares it, and pushed. */
+static void hand_items(Role *role, Ref ring) {
+    share_items(role, ring, STEP_ASK);
+    role_step(role, (TtStep){.kind = STEP_BARRIER, .hand = CB_RESERVE});
+    share_items(role, ring, STEP_SHARE);
+    share_items(role, ring, STEP_SHOW);
+    share_items(role, ring, STEP_TAKE);
+    copy_items(role, ring);
+    each_cb(role, ring, CB_PUSH);
 }
 
 static void visit_load(Role *role, const Op *op) {
@@ -210,18 +226,12 @@ static void visit_load(Role *role, const Op *op) {
             tt_refuse(tt, op, "a put of anything but a whole loaded tile");
             return;
         }
-        if (field->cb < 0) return;
+        if (field->cb < 0 || field->stays) return;
         read_item(role, load, field, field->cb);
         return;
     }
     case OP_COMMIT:
-        share_items(role, op->operands[0], STEP_ASK);
-        role_step(role, (TtStep){.kind = STEP_BARRIER, .hand = CB_RESERVE});
-        share_items(role, op->operands[0], STEP_SHARE);
-        share_items(role, op->operands[0], STEP_SHOW);
-        share_items(role, op->operands[0], STEP_TAKE);
-        copy_items(role, op->operands[0]);
-        each_cb(role, op->operands[0], CB_PUSH);
+        hand_items(role, op->operands[0]);
         return;
     default:
         if (op_has(op->code, TRAIT_PURE)) return; /* part of a mask or place, refused with its access */
@@ -271,7 +281,27 @@ static Role *new_role(Tt *tt, int kernel, void (*visit)(Role *role, const Op *op
 
 static void make_task_tiles(Role *role) {
     for (size_t i = 0; i < role->tt->index_tiles.count; i++)
-        if (!role->tt->index_tiles.at[i].wait) tt_make_index_tile(role, &role->tt->index_tiles.at[i]);
+        if (!role->tt->index_tiles.at[i].wait && !role->tt->index_tiles.at[i].stays)
+            tt_make_index_tile(role, &role->tt->index_tiles.at[i]);
+}
+
+/* In front of the loop over tasks: what is the same for all of them. */
+static void bring_constants(Role *role) {
+    const Tt *tt = role->tt;
+    bool any = false;
+    for (size_t i = 0; i < tt->index_tiles.count; i++)
+        if (tt->index_tiles.at[i].stays) tt_make_index_tile(role, &tt->index_tiles.at[i]);
+    for (size_t i = 0; i < tt->fields.count; i++) any |= tt->fields.at[i].stays;
+    if (!any) return;
+    each_cb(role, REF_NONE, CB_RESERVE);
+    for (size_t i = 0; i < tt->fields.count; i++) {
+        const TtField *field = &tt->fields.at[i];
+        if (!field->stays) continue;
+        role->op = field->load;
+        role_place(role, field->load->range);
+        read_item(role, field->load, field, field->cb);
+    }
+    hand_items(role, REF_NONE);
 }
 
 Role *tt_build_reader(Tt *tt) {
@@ -280,6 +310,7 @@ Role *tt_build_reader(Tt *tt) {
     tt->compute_needs = compute.needed;
     Role *role = new_role(tt, TENSIX_READER, visit_load);
     role->start = make_task_tiles;
+    role->before = bring_constants;
     Map seen = {0}, seen_here = {0};
     for (size_t i = 0; i < tt->index_tiles.count; i++) tt_need_indices(role, &tt->index_tiles.at[i], &seen);
     for (size_t i = 0; i < tt->fields.count; i++) {

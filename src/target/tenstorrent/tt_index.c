@@ -96,7 +96,8 @@ static void add_reader(Tt *tt) {
 
 static void add_index_tile(Tt *tt, const Op *user, Ref value) {
     TtIndexTile tile = {.value = value, .cb = -1, .user = user, .wait = wait_near(user)};
-    if (map_find_number(&tt->task_tiles, value)) tile.wait = NULL;
+    tile.stays = tt_is_constant_tile(tt, value);
+    if (tile.stays || map_find_number(&tt->task_tiles, value)) tile.wait = NULL;
     for (size_t i = 0; i < tt->index_tiles.count; i++)
         if (tt->index_tiles.at[i].value == value && tt->index_tiles.at[i].wait == tile.wait) return;
     if (!tile.wait && !tt->role[TENSIX_READER]) add_reader(tt);

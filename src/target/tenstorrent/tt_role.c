@@ -223,11 +223,10 @@ const char *role_fill(Role *role, int buffer) {
     Tt *tt = role->tt;
     const TtBuffer *b = &tt->plan->buffers.at[buffer];
     uint32_t bits = tt_fill_bits(b);
-    TtFormat format = bits ? b->format : TT_Float32; /* a page of zeros is one of any format */
-    const char *key = arena_printf(tt->arena, "fill %d %u", format, bits), *name = map_get(&role->declared, key);
+    int cb = tt_fill_cb(tt, buffer);
+    TtFormat format = tt->plan->cbs.at[cb].desc.format;
+    const char *key = arena_printf(tt->arena, "fill %d", cb), *name = map_get(&role->declared, key);
     if (name) return name;
-    int cb = tt_add_cb(tt, bits ? arena_printf(tt->arena, "%s_fill", b->name) : "zeros", ROLE_LOAD, ROLE_LOAD,
-                       "what lies outside of tensors", format, 1, 1, tt->k->range);
     name = cs_fresh(&role->p, bits ? arena_printf(tt->arena, "%s_fill", b->name) : "zeros");
     map_set(&role->declared, tt->arena, key, (void *)name);
     declare(role, "const u32 %s = tw_fill_page<%s>(%s, 0x%xu);", name, format == TT_Float16_b ? "u16" : "u32",

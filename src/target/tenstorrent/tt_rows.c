@@ -22,8 +22,16 @@ int tt_indexed_dim(const Tt *tt, const Op *access) {
     return -1;
 }
 
-/* The loads that a vector is made of, in their order; false: one of them is no box of a vector. */
 typedef VEC(const Op *) Loads;
+
+/* The CB of an index vector that the reader brings to L1; -1: it has none. */
+static int fetch_cb(const Tt *tt, const Op *from) {
+    for (size_t i = 0; i < tt->fetches.count; i++)
+        if (tt->fetches.at[i].load == from) return tt->fetches.at[i].cb;
+    return -1;
+}
+
+/* The loads that a vector is made of, in their order; false: one of them is no box of a vector. */
 static bool find_loads(Tt *tt, Ref vector, Map *seen, Loads *loads) {
     if (!ref_is_value(vector) || !map_meets(seen, tt->arena, vector)) return true;
     const Value *v = ir_value(tt->k, vector);
@@ -35,6 +43,26 @@ static bool find_loads(Tt *tt, Ref vector, Map *seen, Loads *loads) {
     for (int i = 0; i < v->op->operand_count; i++)
         if (!find_loads(tt, v->op->operands[i], seen, loads)) return false;
     return true;
+}
+
+void tt_plan_fetches(Tt *tt) {
+    for (size_t i = 0; i < tt->fields.count; i++) {
+        const TtField *field = &tt->fields.at[i];
+        Loads loads = {0};
+        Map seen = {0};
+        if (!field->load || field->load->code != OP_TLOAD || field->plain || field->cb < 0) continue;
+        int indexed = tt_indexed_dim(tt, field->load);
+        if (indexed >= 0) find_loads(tt, op_list(field->load, 0).at[indexed], &seen, &loads);
+        for (size_t j = 0; j < loads.count; j++) {
+            const Op *from = loads.at[j];
+            const Value *v = ir_value(tt->k, from->results[0]);
+            if (fetch_cb(tt, from) >= 0) continue;
+            int cb = tt_add_cb(tt, v->name ? v->name : "indices", ROLE_LOAD, ROLE_LOAD, "an index vector", TT_Int32,
+                               tt_pages(v->type, PAGE_VECTOR), 1, from->range);
+            *VEC_PUSH(&tt->fetches, tt->arena) = (TtFetch){from, cb};
+            tt_buffer(tt, from, PAGE_VECTOR);
+        }
+    }
 }
 
 static const char *key_of(Role *role, const Op *load) {
@@ -70,9 +98,7 @@ TtFetched tt_fetch_indices(Role *role, const Op *load) {
         const Op *from = loads.at[i];
         const Value *v = ir_value(tt->k, from->results[0]);
         TtField field = {.type = v->type, .paging = PAGE_VECTOR};
-        const char *name = v->name ? v->name : "indices";
-        int64_t pages = tt_pages(v->type, PAGE_VECTOR);
-        int cb = tt_add_cb(tt, name, ROLE_LOAD, ROLE_LOAD, "an index vector", TT_Int32, pages, 1, from->range);
+        int cb = fetch_cb(tt, from);
         *VEC_PUSH(&fetched, tt->arena) = (TtFetch){from, cb};
         role_hand(role, CB_RESERVE, cb);
         tt_read_box(role, from, &field, cb);

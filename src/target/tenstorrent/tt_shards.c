@@ -155,6 +155,7 @@ static int moved_by(const Tt *tt, const Op *access, int from, int to) {
 static bool can_follow(const Tt *tt, const TtBuffer *b, const Op *access, bool *turned) {
     int last = b->layout.rank - 1, rank = tt->tasks->operand_count;
     int columns = rank - 1, rows = rank >= 2 ? rank - 2 : 0;
+    if (b->shards.cut == TW_WHOLE) return false; /* the access may be one of single elements */
     int down = moved_by(tt, access, 0, last), across = moved_by(tt, access, last, last + 1);
     switch (b->shards.cut) {
     case TW_WHOLE: return false;
