@@ -326,7 +326,9 @@ const Expr *cs_combine(CPrinter *p, Word combine, Elem elem, bool keep_nan, cons
     default: ice(p->kernel->module->trap, "cstyle: no expression for this combination");
     }
     const Expr *args[] = {x, y};
-    return apply_row(p, find_row(code), elem, keep_nan, args, 2);
+    /* The larger of two numbers is one of them: there is nothing to round. */
+    bool exact = (code == OP_MIN || code == OP_MAX) && elem_is_float(elem);
+    return apply_row(p, find_row(code), exact ? compute_elem(elem) : elem, keep_nan, args, 2);
 }
 
 const Expr *cs_elementwise(CPrinter *p, const Op *op, const Expr *const *args) {
@@ -360,6 +362,9 @@ const Expr *cs_elementwise(CPrinter *p, const Op *op, const Expr *const *args) {
     if (!row) ice(p->kernel->module->trap, "cstyle: %s is not elementwise", op_info[op->code].mnemonic);
     if (row->fast && p->dialect->fast_forms && op_flag(op, AT_APPROX) && elem == EL_F32)
         return cs_call(p, row->fast, EL_F32, args, op->operand_count);
+    /* What the fast form loses is below 2^-126: 0 as f16, either way. */
+    if (op->code == OP_EXP2 && elem == EL_F16 && p->dialect->fast_forms)
+        return finish(p, elem, cs_call(p, row->fast, EL_F32, args, op->operand_count));
     if (op_flag(op, AT_NATURAL)) {
         Elem natural = elem == EL_I64 ? EL_U64 : EL_U32;
         const char *type = elem_info[natural].text;

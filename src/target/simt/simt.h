@@ -304,6 +304,8 @@ bool workers_meet(Emit *e, const Op *sync); /* a barrier of several workers; fal
 void threads_region(Emit *e, const Op *spmd);
 /* Inside of one: an op that a thread does in another way than a block; false: it is none. */
 bool threads_emit(Emit *e, const Op *op);
+/* A loop that brings a thread's own array from global memory or there, in vectors (simt_own.c); false: it is none. */
+bool own_loop(Emit *e, const Op *loop);
 
 /* --- simt_memory.c --- */
 void memory_tload(Emit *e, const Op *op);

@@ -96,7 +96,7 @@ const Expr *emit_trips_on(Emit *e, const Op *loop, const Expr *at, const Expr *t
 void emit_for(Emit *e, const Op *op) {
     const SimtTarget *target = e->target;
     bool own = target->loop_begin != NULL;
-    if (target->loop && target->loop(e, op)) return;
+    if ((target->loop && target->loop(e, op)) || own_loop(e, op)) return;
     Region *body = op->regions[0];
     int count = op->operand_count - 3;
     for (int i = 0; i < count; i++) emit_carried(e, body->args[i + 1], op->operands[i + 3]);
