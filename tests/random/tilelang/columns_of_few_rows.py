@@ -24,3 +24,4 @@ def k(Q: T.Tensor((64, 64), "float16"), K: T.Tensor((200, 64), "float16"), N: T.
         for i, j in T.Parallel(64, 64):
             if i < N[0] % 64:
                 O[i, j] = best[i] + j
+# SPDX-License-Identifier: Apache-2.0
