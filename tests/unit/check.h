@@ -2,22 +2,12 @@
 /* check.h: what a unit test needs. A test is a program: main runs checks, returns check_done(). */
 #ifndef TESTS_CHECK_H
 #define TESTS_CHECK_H
+#include "sanitized.h"
+
 #include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-
-/* Does this run under the address sanitizer, of GCC or of clang? */
-#if defined(__SANITIZE_ADDRESS__)
-#define CHECK_SANITIZED 1
-#elif defined(__has_feature)
-#if __has_feature(address_sanitizer)
-#define CHECK_SANITIZED 1
-#endif
-#endif
-#ifndef CHECK_SANITIZED
-#define CHECK_SANITIZED 0
-#endif
 
 static _Atomic int check_failures, check_count; /* tests have threads */
 

@@ -7,6 +7,7 @@
 #ifndef TESTS_TENSIX_HARNESS_H
 #define TESTS_TENSIX_HARNESS_H
 #include "base/embedded.h"
+#include "sanitized.h"
 #include "target/tenstorrent/model/tensix.h"
 
 #include <dlfcn.h>

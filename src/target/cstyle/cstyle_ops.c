@@ -326,8 +326,8 @@ const Expr *cs_combine(CPrinter *p, Word combine, Elem elem, bool keep_nan, cons
     default: ice(p->kernel->module->trap, "cstyle: no expression for this combination");
     }
     const Expr *args[] = {x, y};
-    /* The larger of two numbers is one of them: there is nothing to round. */
-    bool exact = (code == OP_MIN || code == OP_MAX) && elem_is_float(elem);
+    /* The larger of two numbers is one of them: there is nothing to round. (Of 8 bits infinity becomes the largest.) */
+    bool exact = (code == OP_MIN || code == OP_MAX) && elem_is_float(elem) && elem_info[elem].bits > 8;
     return apply_row(p, find_row(code), exact ? compute_elem(elem) : elem, keep_nan, args, 2);
 }
 
