@@ -33,39 +33,39 @@ $ cat > try.sh <<'END'
 > END
 #! What is there without a word.
 $ sh try.sh "" ""
-  policy=rect order=row_major first_core=[0, 0] cores=[8, 8] most_cores=0 in_a:1 row in_b:1 column out:2 none
+  policy=rect order=row_major first_core=[0, 0] cores=[8, 8] most_cores=0 in_a:3 row in_b:3 column out:2 none
 1
 #! Each word.
 $ for words in 'policy="contiguous"' 'policy="strided"' 'policy="strided", stride=(0, 12)' 'policy="rect"' 'policy="rect", rect=(1, 2, 4, 5)' 'policy="block_linear", block=3' 'order="column_major"' 'order="z_order"' 'chunk_k_tiles=6' 'core_grid=(4, 2)' 'cb_depths={"in": 5, "out": 1}' 'cb_depths="in:2"' 'multicast=False' 'multicast=True'; do echo "$words"; sh try.sh "$words" ""; done
 policy="contiguous"
-  policy=contiguous order=row_major first_core=[0, 0] cores=[8, 8] most_cores=0 in_a:1 none in_b:1 none out:2 none
+  policy=contiguous order=row_major first_core=[0, 0] cores=[8, 8] most_cores=0 in_a:3 none in_b:3 none out:2 none
 1
 policy="strided"
-  policy=strided order=row_major first_core=[0, 0] cores=[8, 8] most_cores=0 in_a:1 none in_b:1 none out:2 none
+  policy=strided order=row_major first_core=[0, 0] cores=[8, 8] most_cores=0 in_a:3 none in_b:3 none out:2 none
 1
 policy="strided", stride=(0, 12)
-  policy=strided order=row_major first_core=[0, 0] cores=[8, 8] most_cores=12 in_a:1 none in_b:1 none out:2 none
+  policy=strided order=row_major first_core=[0, 0] cores=[8, 8] most_cores=12 in_a:3 none in_b:3 none out:2 none
 1
 policy="rect"
-  policy=rect order=row_major first_core=[0, 0] cores=[8, 8] most_cores=0 in_a:1 row in_b:1 column out:2 none
+  policy=rect order=row_major first_core=[0, 0] cores=[8, 8] most_cores=0 in_a:3 row in_b:3 column out:2 none
 1
 policy="rect", rect=(1, 2, 4, 5)
-  policy=rect order=row_major first_core=[2, 1] cores=[5, 4] most_cores=0 in_a:1 row in_b:1 column out:2 none
+  policy=rect order=row_major first_core=[2, 1] cores=[5, 4] most_cores=0 in_a:3 row in_b:3 column out:2 none
 1
 policy="block_linear", block=3
-  policy=block_linear order=row_major block=3 first_core=[0, 0] cores=[8, 8] most_cores=0 in_a:1 none in_b:1 none out:2 none
+  policy=block_linear order=row_major block=3 first_core=[0, 0] cores=[8, 8] most_cores=0 in_a:3 none in_b:3 none out:2 none
 1
 order="column_major"
-  policy=rect order=column_major first_core=[0, 0] cores=[8, 8] most_cores=0 in_a:1 row in_b:1 column out:2 none
+  policy=rect order=column_major first_core=[0, 0] cores=[8, 8] most_cores=0 in_a:3 row in_b:3 column out:2 none
 1
 order="z_order"
-  policy=rect order=z_order first_core=[0, 0] cores=[8, 8] most_cores=0 in_a:1 row in_b:1 column out:2 none
+  policy=rect order=z_order first_core=[0, 0] cores=[8, 8] most_cores=0 in_a:3 row in_b:3 column out:2 none
 1
 chunk_k_tiles=6
   policy=rect order=row_major first_core=[0, 0] cores=[8, 8] most_cores=0 in_a:3 row in_b:3 column out:2 none
 1
 core_grid=(4, 2)
-  policy=rect order=row_major first_core=[0, 0] cores=[4, 2] most_cores=0 in_a:1 row in_b:1 column out:2 none
+  policy=rect order=row_major first_core=[0, 0] cores=[4, 2] most_cores=0 in_a:3 row in_b:3 column out:2 none
 1
 cb_depths={"in": 5, "out": 1}
   policy=rect order=row_major first_core=[0, 0] cores=[8, 8] most_cores=0 in_a:5 row in_b:5 column out:1 none
@@ -74,28 +74,28 @@ cb_depths="in:2"
   policy=rect order=row_major first_core=[0, 0] cores=[8, 8] most_cores=0 in_a:2 row in_b:2 column out:2 none
 1
 multicast=False
-  policy=contiguous order=row_major first_core=[0, 0] cores=[8, 8] most_cores=0 in_a:1 none in_b:1 none out:2 none
+  policy=contiguous order=row_major first_core=[0, 0] cores=[8, 8] most_cores=0 in_a:3 none in_b:3 none out:2 none
 1
 multicast=True
-  policy=rect order=row_major first_core=[0, 0] cores=[8, 8] most_cores=0 in_a:1 row in_b:1 column out:2 none
+  policy=rect order=row_major first_core=[0, 0] cores=[8, 8] most_cores=0 in_a:3 row in_b:3 column out:2 none
 1
 #! Where tensors lie.
 $ for shards in '"A": {"memory": "l1"}, "B": {"memory": "dram"}' '"A": "height"' '"A": {"layout": "block", "grid": (4, 2)}, "C": {"layout": "width", "order": "column_major"}'; do echo "$shards"; sh try.sh "" "$shards"; done
 "A": {"memory": "l1"}, "B": {"memory": "dram"}
-  policy=rect order=row_major first_core=[0, 0] cores=[8, 8] most_cores=0 in_a:1 row in_b:1 column out:2 none
+  policy=rect order=row_major first_core=[0, 0] cores=[8, 8] most_cores=0 in_a:3 row in_b:3 column out:2 none
    A input l1
 1
 "A": "height"
-  policy=rect order=row_major first_core=[0, 0] cores=[8, 8] most_cores=0 in_a:1 row in_b:1 column out:2 none
+  policy=rect order=row_major first_core=[0, 0] cores=[8, 8] most_cores=0 in_a:3 row in_b:3 column out:2 none
    A input l1 cut=height order=row_major first_core=[0, 0] cores=[8, 8]
 1
 "A": {"layout": "block", "grid": (4, 2)}, "C": {"layout": "width", "order": "column_major"}
-  policy=rect order=row_major first_core=[0, 0] cores=[8, 8] most_cores=0 in_a:1 row in_b:1 column out:2 none
+  policy=rect order=row_major first_core=[0, 0] cores=[8, 8] most_cores=0 in_a:3 row in_b:3 column out:2 none
    A input l1 cut=block order=row_major first_core=[0, 0] cores=[4, 2]
    C output l1 cut=width order=column_major first_core=[0, 0] cores=[8, 8]
 1
 $ sh try.sh 'order="match_shard"' '"C": {"layout": "block", "grid": (4, 4), "order": "column_major"}'
-  policy=rect order=match_shard first_core=[0, 0] cores=[4, 4] most_cores=0 in_a:1 row in_b:1 column out:2 none
+  policy=rect order=match_shard first_core=[0, 0] cores=[4, 4] most_cores=0 in_a:3 row in_b:3 column out:2 none
    C output l1 cut=block order=column_major first_core=[0, 0] cores=[4, 4]
 1
 #! Options win over annotations.
