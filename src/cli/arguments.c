@@ -296,12 +296,15 @@ static int parse_arguments(Session *s, const Options *o, bool data) {
         if (parse_type(a, &a->value)) {
             if (data)
                 return bad_spec(a, "a type is enough to compile, and a launch needs the number or the array itself" FIX
-                                   "give a number, or an array such as f32[1024]:rand");
+                                   "give a number, or an array such as rand:f32[1024]");
             continue;
         }
         if (*a->spec == '*') return bad_spec(a, known_dtypes);
         a->value = parse_number(a->spec);
         if (a->value.kind == TW_ARG_ABSENT) return bad_spec(a, "the number does not fit 64 bits");
+        bool wants_array = a->info.kind == TW_PARAM_POINTER || a->info.kind == TW_PARAM_TENSOR;
+        if (a->value.kind == TW_ARG_TEXT && wants_array)
+            return bad_spec(a, "the kernel takes an array there, with its dtype and extents, as in randn:f32[1024]");
         if (a->value.kind == TW_ARG_TEXT && a->info.likely_array)
             return bad_spec(a, "the kernel loads or stores through it: an array is expected, as in randn:f32[1024]");
         if (a->value.kind == TW_ARG_INT || a->value.kind == TW_ARG_BOOL) add_name(s, a->info.name, a->value.value.i);

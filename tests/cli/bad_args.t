@@ -201,3 +201,7 @@ error: zeros.npy is no .npy file that can be read: it does not begin with \x93NU
 $ tilewright check $(cat rest) --arg x_ptr=ones:f32[8] --expect output_ptr=huge.npy
 error: huge.npy says that it holds more elements than any memory does
 [1]
+#! An array without its dtype and extents, where a parameter is one.
+$ tilewright run "$ROOT/kernels/tilelang/add.py" -D N=1024 --arg A=randn --arg B=zeros --arg C=zeros
+error: --arg A=randn: the kernel takes an array there, with its dtype and extents, as in randn:f32[1024]
+[1]

@@ -25,8 +25,8 @@ add.py:24:17: error: tl.load takes a pointer, here is a float32[64]; add the off
 hint: the kernel loads or stores through `x_ptr`, and a number was given; an array is --arg 'x_ptr=randn:f32[1024]'
 [1]
 $ tilewright run add.py --arg 'x_ptr=*f32' --arg y_ptr=ones:f32[8] --arg output_ptr=zeros:f32[8] --arg n_elements=8 -D BLOCK_SIZE=64 --grid 1
-error: --arg x_ptr=*f32: a type is enough to compile, and a launch needs the number or the array itself; give a number, or an array such as f32[1024]:rand
+error: --arg x_ptr=*f32: a type is enough to compile, and a launch needs the number or the array itself; give a number, or an array such as rand:f32[1024]
 [1]
 $ tilewright check add.py --arg n_elements=i32
-error: --arg n_elements=i32: a type is enough to compile, and a launch needs the number or the array itself; give a number, or an array such as f32[1024]:rand
+error: --arg n_elements=i32: a type is enough to compile, and a launch needs the number or the array itself; give a number, or an array such as rand:f32[1024]
 [1]
