@@ -84,10 +84,18 @@ static void change_rings(Join *x) {
     }
 }
 
+/* The order of a sum along an axis that is longer now was that of the shorter one. */
+static void forget_order(Op *op, void *user) {
+    const Join *x = user;
+    bool sums = op->code == OP_REDUCE && op->operands[0] < x->count;
+    if (sums && x->at->axis[op->operands[0]] == op_int(op, AT_AXIS, 0) + 1) op_drop(op, AT_BITS);
+}
+
 void join_lengthen(Join *x) {
     for (size_t v = 1; v < x->count; v++)
         if (x->at->axis[v]) x->k->values.at[v].type = longer(x, x->k->values.at[v].type, x->at->axis[v]);
     change_rings(x);
+    ir_walk(x->k->body, forget_order, x);
 }
 
 static void change(Join *x, int place) {

@@ -77,3 +77,24 @@ c_ptr: bf16[50, 40], max error 0.125 at [2, 9] (-29.375, interpreted -29.25): ok
 c_ptr: bf16[50, 40], max error 0.125 at [2, 9] (-29.375, interpreted -29.25): ok
 $ sh ragged.sh 64 --set nest=17
 error: option nest takes an integer from 0 to 16, not `17`
+#! A sum along the axis that got longer: the order that it was given was that of the shorter one.
+$ cat > sums.py <<'END'
+> import tilelang.language as T
+>
+>
+> @T.prim_func
+> def main(X: T.Tensor((64, 2048), "float32"), Y: T.Tensor((64, ), "float32")):
+>     with T.Kernel(2, threads=128) as bx:
+>         x = T.alloc_fragment((32, 32), "float32")
+>         y = T.alloc_fragment((32, ), "float32")
+>         T.clear(y)
+>         for k in T.Pipelined(64, num_stages=2):
+>             T.copy(X[bx * 32:(bx + 1) * 32, k * 32:(k + 1) * 32], x)
+>             T.reduce_sum(x, y, dim=1, clear=False)
+>         T.copy(y, Y[bx * 32:(bx + 1) * 32])
+> END
+$ tilewright ir sums.py --target tenstorrent --stop-after nest > nested.ir; grep -c 'f32\[32,32\]' nested.ir; tilewright ir nested.ir | grep reduce
+0
+    %4 = reduce<add, axis=1, order=[6,5,4,3,2,1,0]> %x
+$ tilewright check sums.py --target tenstorrent --arg X=ones:f32[64,2048] --arg Y=zeros:f32[64] 2>&1 | grep ^Y
+Y: f32[64], max error 0: ok
