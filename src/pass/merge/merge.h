@@ -83,9 +83,10 @@ bool merge_threads(PassContext *cx, Kernel *k);
 void merge_written(PassContext *cx, Kernel *k, Op *spmd, const char *why, Range where);
 void merge_workers_written(PassContext *cx, Kernel *k, const Op *spmd);
 bool merge_may_write(const PassContext *cx, const Kernel *k, const Op *spmd);
-/* A loop whose length another loop around it makes, and in which a thread writes an array of its own element by element
- * (a butterfly, a sort): as tiles each step would be a way through shared memory. NULL: there is none. */
-const Op *merge_winding(const Kernel *k, const Op *spmd);
+/* Why threads had better run as they are written, and where that is seen; NULL: they need not. A thread writes an array
+ * of its own element by element, in a loop whose length another one makes (a butterfly, a sort), or in one that shows the
+ * elements to others: as tiles each step would be a way of whole arrays through shared memory. */
+const char *merge_had_better(const PassContext *cx, const Kernel *k, const Op *spmd, Range *where);
 /* Tiles that workers share, and make inside, are made in front of them. */
 void merge_share_outside(PassContext *cx, Kernel *k);
 /* Workers that share a region get one each, with their number known; the op as it is then. */

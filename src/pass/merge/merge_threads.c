@@ -43,47 +43,6 @@ static bool writes_beside(const Kernel *k, const Op *op, Arena *arena) {
     return found;
 }
 
-typedef struct Steps { /* of a loop over what each thread has for itself */
-    const Kernel *k;
-    const Op *spmd, *loop;
-    bool found;
-} Steps;
-
-/* Is the number computed from the loop's variable, in the loop? */
-static bool follows(const Steps *s, Ref number, int depth) {
-    enum { DEEPEST = 16 };
-    if (number == s->loop->regions[0]->args[0]) return true;
-    const Op *op = ref_is_value(number) ? ir_value(s->k, number)->op : NULL;
-    const Op *around = op;
-    while (around && around != s->loop) around = around->parent ? around->parent->owner : NULL;
-    for (int i = 0; depth < DEEPEST && around && op != s->loop && !op->region_count && i < op->operand_count; i++)
-        if (follows(s, op->operands[i], depth + 1)) return true;
-    return false;
-}
-
-static void look_for_step(Op *op, void *user) {
-    Steps *s = user;
-    if (op->code != OP_BSTORE || ir_type(s->k, op->operands[0])->scope != SCOPE_LOCAL) return;
-    RefList at = op_list(op, 0);
-    bool own = at.count && at.at[0] == s->spmd->regions[0]->args[0];
-    for (int d = 1; own && d < at.count; d++) s->found |= follows(s, at.at[d], 0);
-}
-
-/* A loop that shows threads an element a trip of what each has in an array of its own, and writes one back. As tile
- * operations every trip would take the element out of all threads' arrays at once, and put it back: the whole arrays
- * through shared memory, for one number a thread. */
-static bool steps_through_own(const PassContext *cx, const Kernel *k, const Op *spmd) {
-    FoundOps shuffles = ir_list(spmd->regions[0], OP_SHFL, cx->scratch);
-    for (size_t i = 0; i < shuffles.count; i++) {
-        const Op *loop = shuffles.at[i]->parent->owner;
-        Steps steps = {k, spmd, loop, false};
-        if (!loop || loop->code != OP_FOR) continue;
-        ir_walk(loop->regions[0], look_for_step, &steps);
-        if (steps.found) return true;
-    }
-    return false;
-}
-
 /* Workers as they are written. */
 static bool may_run(PassContext *cx, Kernel *k, const Op *spmd) {
     RolesBounds bounds;
@@ -108,18 +67,12 @@ bool merge_threads(PassContext *cx, Kernel *k) {
         Threads t = threads_look(k, regions.at[i], true, cx->scratch);
         bool runs = merge_may_write(cx, k, regions.at[i]), asked = cx->options.written && runs;
         bool on_threads = runs && !asked && cx->machine && cx->machine->has_threads;
-        const Op *winding = on_threads ? merge_winding(k, regions.at[i]) : NULL;
-        bool steps = on_threads && !winding && steps_through_own(cx, k, regions.at[i]);
-        if (asked)
-            merge_written(cx, k, regions.at[i], "option `written` asks for it", regions.at[i]->range);
-        else if (winding)
-            merge_written(cx, k, regions.at[i],
-                          "a loop as long as another one says steps through an array of each thread",
-                          winding->range);
-        else if (steps)
-            merge_written(cx, k, regions.at[i], "a loop exchanges elements of arrays that each thread has for itself",
-                          regions.at[i]->range);
-        if (asked || winding || steps || threads_cut(&t)) continue;
+        Range where = regions.at[i]->range;
+        const char *why = asked        ? "option `written` asks for it"
+                          : on_threads ? merge_had_better(cx, k, regions.at[i], &where)
+                                       : NULL;
+        if (why) merge_written(cx, k, regions.at[i], why, where);
+        if (why || threads_cut(&t)) continue;
         if (!runs)
             diag_emit(cx->module->diag, DIAG_THREADS, t.where, cx->machine->name, t.why);
         else

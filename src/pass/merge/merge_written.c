@@ -146,7 +146,23 @@ static const Op *find_winding(const Kernel *k, const Op *spmd, const Region *reg
     return NULL;
 }
 
-const Op *merge_winding(const Kernel *k, const Op *spmd) { return find_winding(k, spmd, spmd->regions[0], REF_NONE); }
+/* A loop that shows threads an element a trip of what each has in an array of its own, and writes one back. */
+static bool exchanges_own(const PassContext *cx, const Kernel *k, const Op *spmd) {
+    FoundOps shuffles = ir_list(spmd->regions[0], OP_SHFL, cx->scratch);
+    for (size_t i = 0; i < shuffles.count; i++) {
+        const Op *loop = shuffles.at[i]->parent->owner;
+        if (loop && loop->code == OP_FOR && writes_along(k, spmd, loop->regions[0], loop->regions[0]->args[0]))
+            return true;
+    }
+    return false;
+}
+
+const char *merge_had_better(const PassContext *cx, const Kernel *k, const Op *spmd, Range *where) {
+    const Op *winding = find_winding(k, spmd, spmd->regions[0], REF_NONE);
+    if (winding) *where = winding->range;
+    if (winding) return "a loop as long as another one says steps through an array of each thread";
+    return exchanges_own(cx, k, spmd) ? "a loop exchanges elements of arrays that each thread has for itself" : NULL;
+}
 
 static void need_warps(Kernel *k, int64_t warps) {
     if (warps > kernel_int(k, AT_WRITTEN, 0)) kernel_set(k, (Attr){.id = AT_WRITTEN, .number = warps});
