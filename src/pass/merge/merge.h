@@ -84,8 +84,8 @@ void merge_written(PassContext *cx, Kernel *k, Op *spmd, const char *why, Range 
 void merge_workers_written(PassContext *cx, Kernel *k, const Op *spmd);
 bool merge_may_write(const PassContext *cx, const Kernel *k, const Op *spmd);
 /* Why threads had better run as they are written, and where that is seen; NULL: they need not. A thread writes an array
- * of its own element by element, in a loop whose length another one makes (a butterfly, a sort), or in one that shows the
- * elements to others: as tiles each step would be a way of whole arrays through shared memory. */
+ * of its own element by element, in a loop whose length another one makes (a butterfly, a sort), or in one that shows
+ * the elements to others: as tiles each step would be a way of whole arrays through shared memory. */
 const char *merge_had_better(const PassContext *cx, const Kernel *k, const Op *spmd, Range *where);
 /* Tiles that workers share, and make inside, are made in front of them. */
 void merge_share_outside(PassContext *cx, Kernel *k);
